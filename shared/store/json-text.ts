@@ -1,4 +1,4 @@
-// Attributes that hold JSON text, typed by what the text says.
+// Attributes that hold JSON text, typed by its content.
 import * as v from "valibot";
 
 export type JsonText<T> = string & { readonly [holds]: T };

@@ -14,9 +14,9 @@ type Movable = Declaration<any, any, any, "workspace"> & { readonly types?: { ro
 interface Transition<D, L extends Lifecycle<string> = Lifecycle<string>> {
   lifecycle: L;
   action: keyof L & string;
-  /** What changes beside the status. */
+  /** Changes beside the status. */
   change?: ChangeOf<D>;
-  /** What must hold beside the status. */
+  /** Conditions beside the status. */
   when?: ConditionOf<D>;
 }
 

@@ -1,4 +1,4 @@
-// What every stored item is made of.
+// The parts of every stored item.
 export interface Key {
   pk: string;
   sk: string;

@@ -149,8 +149,8 @@ export async function listNames(store: StoreReader, { kind }: AnyEntity, part = 
 }
 
 /**
- * A page of entities by their ids, newest first; one that was deleted meanwhile is left out. `asRange` reads ids that
- * have no or few other entities between them by one query, at a fraction of the price.
+ * Entities by their ids, newest first; one that was deleted in the meantime is left out. `asRange` reads ids with no or
+ * few other entities between them by one query, at a fraction of the price.
  */
 export async function getEntities<D extends AnyEntity>(
   store: StoreReader,

@@ -38,7 +38,7 @@ export const namedKinds = [
 ] as const;
 export type NamedKind = (typeof namedKinds)[number];
 
-/** What a send comes from, with its name. */
+/** The source of a send, with its name. */
 export const NamedSource = v.object({ type: v.string(), ...Named.entries });
 
 interface Names {
@@ -116,7 +116,7 @@ interface Source {
   id: string | null;
 }
 
-/** What a source is asked for by; nothing where it has no name of its own. */
+/** The reference of a source; nothing if it has no name of its own. */
 export const wantedSource = ({ type, id }: Source): { kind: NamedKind; id: string }[] =>
   id !== null && isNamedKind(type) ? [{ kind: type, id }] : [];
 

@@ -30,7 +30,7 @@ export const DueItem = platformItem({
     since: v.number(),
     expires: v.number(),
   },
-  // Those that use `timers`, and the one that forwards the row.
+  // The functions with `timers`, and the one that forwards the row.
   writers: [
     "api-notifications",
     "api-schedules",

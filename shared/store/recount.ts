@@ -38,7 +38,7 @@ interface Position {
   place?: string | undefined;
   /** The part of the place that was recounted last. */
   after?: string | undefined;
-  /** What the parts so far add up to, where several parts are one counter. */
+  /** The sum of the parts so far, if several parts are one counter. */
   partial?: PartialCount | undefined;
 }
 
@@ -49,7 +49,7 @@ interface Part {
   next?: Position | undefined;
 }
 
-/** What a recount sets in motion: timers that were lost, and entries of the audit trail. */
+/** The effects of a recount: lost timers, and entries of the audit trail. */
 type RecountDeps = SealingContext & { timers: Timers };
 
 type RecountPart = (
@@ -111,8 +111,9 @@ export async function recountPart(store: Store, deps: RecountDeps, { place, afte
 }
 
 /**
- * The counters of one first digit: one of each two digits, and one of those that imports created. Which of them counted a
- * subscriber is not known, so what their sum lacks is added to the last one, unless any of them changed meanwhile.
+ * The counters of one first digit: one for each two digits, and one for those that imports created. It is not known
+ * which of them counted a subscriber, so the missing part of their sum is added to the last one, unless any of them
+ * changed in the meantime.
  */
 async function recountSubscribers(store: Store, after: string | undefined) {
   const digit = SHARDS[after === undefined ? 0 : SHARDS.indexOf(after) + 1]!;
@@ -169,16 +170,15 @@ async function assetTotals(store: Store): Promise<{ bytes: number; assets: numbe
 type Numbers = Record<string, number>;
 
 interface Recount {
-  /** What the rows say. */
+  /** Counts the rows. */
   count(): Promise<Numbers>;
   /** Whether there may be rows that no transaction has counted yet. */
   isUncounted?(store: Store): Promise<boolean>;
 }
 
 /**
- * Sets a counter to what its rows say, unless it changes meanwhile: rows and counters change in one transaction, so a
- * counter that is the same before and after had the rows that were read.
- * @returns 1 if the counter was wrong.
+ * Sets a counter to the number of its rows, unless it changes in the meantime: rows and counters change in one
+ * transaction, so an unchanged counter belongs to the rows that were read. @returns 1 if the counter was wrong
  */
 async function repairCounter<D extends AnyItem<"workspace">>(
   store: Store,

@@ -1,4 +1,4 @@
-// What a refused write says: the item as it was, so that the caller can tell its own write from another's.
+// Refused writes: they return the item as it was, so that the caller can tell its own write from another's.
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { ApiError, conflict, namedError } from "../kernel/errors.ts";
@@ -127,7 +127,7 @@ export type Attempt<T> = { kind: "done"; value: T } | { kind: "contended" };
 export const done = <T>(value: T): Attempt<T> => ({ kind: "done", value });
 export const contended: Attempt<never> = { kind: "contended" };
 
-/** What an attempt ends with that others were in the way of each time. */
+/** The result of an attempt that lost against other writers each time. */
 export const busy = {
   conflict: (message: string) => () => conflict(message),
   unavailable: (message: string) => () => new ApiError("SERVICE_UNAVAILABLE", message),
@@ -166,7 +166,7 @@ const ITEM_TOO_LARGE = "ItemTooLarge";
 
 const isSizeMessage = (message: string | undefined) => message !== undefined && /^item size /i.test(message);
 
-/** What `tooLarge` answers, also where it is known before the write. */
+/** The error of `tooLarge`, also if the size is known before the write. */
 export const itemTooLarge = () => namedError(ITEM_TOO_LARGE, "An item would be too large.");
 
 /** Reads a failed single write: a refusal, or the error as it was. */

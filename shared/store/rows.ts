@@ -1,5 +1,5 @@
-// Requests to the one table, by raw keys and rows: retries of conflicts and of what a batch left unprocessed, and a
-// guard that says which partition keys are allowed.
+// Requests to the one table, by raw keys and rows: retries of conflicts and of the unprocessed part of a batch, and a
+// guard that restricts the partition keys.
 import { isDeepStrictEqual } from "node:util";
 import {
   BatchGetCommand,
@@ -42,7 +42,7 @@ export interface ReadOptions {
   eventual?: boolean;
 }
 
-/** What `table.ts` is made of; see there for what each operation does. */
+/** The operations below `table.ts`, which describes each. */
 export interface Rows {
   get(key: Key, options?: ReadOptions): Promise<Item | undefined>;
   getAll(keys: readonly Key[], options?: ReadOptions): Promise<(Item | undefined)[]>;
@@ -190,7 +190,7 @@ function writesOf(requests: Requests): Omit<Rows, "get" | "getAll" | "query" | "
           const failure = transactionErrorOf(error);
           if (failure !== "conflict") throw failure;
           if (attempt === MAX_ATTEMPTS) throw tooBusy();
-          // What is under way may be done in the end: under another token it would be done twice.
+          // A request in progress may succeed in the end: under another token it would be done twice.
           if (!isUnderWay(error)) ClientRequestToken = requests.newToken();
           await requests.pause(attempt);
         }
@@ -221,7 +221,7 @@ async function allEnded<T>(writes: readonly Promise<T>[]): Promise<T[]> {
   return Promise.all(writes);
 }
 
-/** @returns the row that is there already; undefined where this one was stored, also if the reply to it was lost */
+/** Inserts a row. @returns the existing row; undefined if this one was stored, even if the reply was lost */
 async function insert(requests: Requests, item: Item): Promise<Item | undefined> {
   const { client, TableName, allowed } = requests;
   const input = { TableName, ...returnOldItem, Item: allowed(item), ...conditionOf(absent()) };

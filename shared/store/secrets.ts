@@ -26,7 +26,7 @@ interface RootSecretsText {
 }
 
 export interface Secrets {
-  /** @throws while no workspace exists yet: nothing can be verified then. */
+  /** The root secrets. @throws before the first workspace exists: nothing can be verified then */
   root(): Promise<RootSecrets>;
 }
 

@@ -1,4 +1,4 @@
-// Rows of several sorted partitions in one order, and pages of what is wanted among them.
+// Rows of several sorted partitions in one order, and pages of the matching ones.
 import { pageRoom } from "../contract/paging.ts";
 import type { Key } from "./model.ts";
 import { SHARDS } from "./shards.ts";
@@ -105,8 +105,8 @@ interface MergeOptions {
 }
 
 /**
- * A page of what is wanted among all that is looked at in turn. A selective filter gives a short page and a cursor.
- * @param look at most so many, each with its place; none at the end
+ * A page of the entries that match, among all that are read in turn. A selective filter gives a short page and a
+ * cursor. @param look reads at most this many, each with its place; none at the end
  */
 export async function wantedPage<T>(
   { cursors, limit, max }: MergeOptions,

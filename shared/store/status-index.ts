@@ -69,7 +69,7 @@ async function listStatuses(store: StoreReader, { kind }: AnyEntity): Promise<Li
   return rows.map(({ sk, status, name, waits }) => ({ id: sk, status, name, waits }));
 }
 
-/** @throws 429 QUOTA_EXCEEDED where a workspace can hold no more of a kind. */
+/** Requires room for another entity. @throws 429 QUOTA_EXCEEDED if the workspace has the most of its kind */
 export async function requireRoom(store: StoreReader, entity: AnyEntity, noun: string): Promise<void> {
   const listed = await listStatuses(store, entity);
   if (listed.length >= MAX_ENTITIES) throw noRoom(noun);
@@ -138,7 +138,7 @@ export const removeListed = async <D extends AnyEntity>(
   return isRemoved ? "removed" : "refused";
 };
 
-/** Entities are read in one range where it holds at most so many others for each that is wanted. */
+/** Entities are read in one range if it has at most this many others for each one. */
 const MAX_SPREAD = 2;
 
 export interface ListFilter {

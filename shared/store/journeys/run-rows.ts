@@ -18,7 +18,7 @@ export const newestKey = ({ subscriber, journey }: RunPlace): RunKey => ({ subsc
 /** Rows of runs in the order of their keys, which name the runs by id. */
 export async function runRows(store: StoreReader, keys: readonly RunKey[]): Promise<(RunRow | undefined)[]> {
   const newest = await store.getAll(RunItem, keys.map(newestKey));
-  // A run that is replaced as the newest one meanwhile is under its id by then.
+  // A run that is replaced as the newest one in the meantime has a row under its id by then.
   const others = keys.filter(({ run }, i) => newest[i]?.id !== run);
   const found = others.length === 0 ? [] : await store.getAll(RunItem, others);
   const byId = new Map(found.flatMap((row) => (row ? [[row.id, row] as const] : [])));
@@ -52,13 +52,13 @@ export async function runsAt(
 /** Outcomes that follow a message later, without a move of the run (late-outcomes.ts). */
 const MAY_CHANGE = /\|(sent|failed|bounced)$/;
 
-/** That a run is as it was read. */
+/** The condition that a run is as it was read. */
 export function isAsRead(row: RunRow) {
   const following = familyOf(row, "o:").filter(([name]) => MAY_CHANGE.test(name));
   return all(is("id", row.id), is("seq", row.seq), ...following.map(([name, n]) => is(`o:${name}`, n)));
 }
 
-/** What must be true for a run to begin, and the run before it. */
+/** The conditions for a run to begin, and the run before it. */
 export interface EntryGuard {
   when: ConditionOf<typeof RunItem>;
   /** The newest run until now. It has ended. */
@@ -81,7 +81,7 @@ export function entryGuard(
   return { when: isAsRead(row), former: row };
 }
 
-/** That a row is withdrawn as it was read: who withdraws it again keeps this entry out. */
+/** The condition that a row is still withdrawn as it was read: a second withdrawal prevents this entry. */
 export const withdrawnGuard = ({ pack = "" }: Pick<RunRow, "pack">): EntryGuard["when"] =>
   all(present("expires"), is("pack", pack));
 

@@ -1,4 +1,4 @@
-// What happened at the steps of a run, as the API returns it.
+// The outcomes at the steps of a run, as the API returns them.
 import * as v from "valibot";
 import { said } from "../../contract/schemas.ts";
 import { compareTexts } from "../../kernel/order.ts";
@@ -16,7 +16,7 @@ export const RunSteps = said(
   ),
 );
 
-/** What happened at its steps: `o:<step>|<outcome>`. */
+/** The outcomes at its steps: `o:<step>|<outcome>`. */
 export const stepsOf = (row: RunRow): v.InferOutput<typeof RunSteps> =>
   familyOf(row, "o:")
     .filter(([_, count]) => count > 0)

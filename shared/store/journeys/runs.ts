@@ -47,14 +47,14 @@ export interface RunState extends Run {
   position: Position;
 }
 
-/** What a run moves to: a position, of another version if one is named, or its end. */
+/** The destination of a run: a position, of another version if one is named, or its end. */
 export type Destination =
   | { kind: "at"; position: Position; version?: number }
   | { kind: "ends"; status: Exclude<RunStatus, "active">; step: string; reason: string; at: number };
 
 const actionOf = { completed: "complete", exited: "exit", canceled: "cancel" } as const;
 
-/** What a run's move changes: its rows, and the counts of its journey. */
+/** The changes of a run's move: to its rows, and to the counts of its journey. */
 export interface RunWrites {
   rows: ItemWrite<"workspace">[];
   counts: Addends;
@@ -62,7 +62,7 @@ export interface RunWrites {
 
 type NewRun = Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "context" | "entered_at">;
 
-/** The row of a run that begins, at the first position where it stops, and what it adds to the counts. */
+/** The row of a run that begins, at the first position where it stops, and its change of the counts. */
 export function entryOf(run: NewRun, to: Destination, outcomes: readonly Outcome[]) {
   const { id, journey_id, version, subscriber_id, context, entered_at } = run;
   const { status, step, ...placed } = stateAt(to);
@@ -102,9 +102,8 @@ export function moveWrites(run: RunState, to: Destination, outcomes: readonly Ou
 }
 
 /**
- * The change that moves a run from where it was read, and what it adds to the counts. It is refused where another worker
- * has moved the run.
- * @param pack of a move that is a write of its own
+ * The change that moves a run from where it was read, and its change of the counts. It is refused if another worker has
+ * moved the run. @param pack of a move that is a write of its own
  */
 export function runMove(run: RunState, to: Destination, outcomes: readonly Outcome[], pack?: string) {
   const kept = { ...(to.kind === "at" && to.position), pack };
@@ -186,7 +185,7 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
     const [, journey = "", run = ""] = sk.split("#");
     const key = { subscriber, journey, run };
     const [row] = await settled(store, () => store.getAll(RunItem, [key]));
-    // A withdrawn row names nobody else, and is dropped by the table: removed sooner it would let a late run begin.
+    // A withdrawn row names no other subscriber, and expires by itself: removed sooner, it would let a late run begin.
     if (!row || isWithdrawn(row)) continue;
     const { id } = row;
     const status = row.status === "active" ? "canceled" : row.status;

@@ -47,7 +47,7 @@ interface GroupSend<S extends Sender> {
   spec: JobSpec;
   content: string | undefined;
   recipients: ReadonlyMap<S, Recipient>;
-  /** What the job's row says where it is delivered without chunks. */
+  /** The settings on the job's row if it is delivered without chunks. */
   deliverySettings: ReturnType<typeof deliverySettingsOf> | undefined;
 }
 
@@ -57,7 +57,7 @@ interface PlannedSends<S extends Sender> {
   groups: GroupSend<S>[];
 }
 
-/** What a step says; undefined where its template is gone. */
+/** The content of a step; undefined if its template was deleted. */
 async function textsOf(store: Store, { template_id, content }: SendIntent["node"]["send"]) {
   if (template_id === undefined) return content;
   const template = await store.get(TemplateItem, { id: template_id });
@@ -141,7 +141,7 @@ async function planGroup<S extends Sender>(
   groups.push({ step: node.id, spec: whole, content, recipients, deliverySettings });
 }
 
-/** What a step sends, by which channels and to which subscribers; undefined where none of its channels can be used. */
+/** The content of a step's send, its channels and its subscribers; undefined if none of its channels can be used. */
 export async function planOfStep(
   store: StoreReader,
   workspace: WorkspaceRecord,

@@ -1,5 +1,5 @@
-// What a step of a journey would send to one subscriber, judged as a send is: address, consent, suppression, topic, caps
-// and quiet hours. The walk of one person and the replay of many ask it alike. Nothing is written.
+// The expected send of a journey's step to one subscriber, judged as a send is: address, consent, suppression, topic,
+// caps and quiet hours. The walk of one person and the replay of many share it. Nothing is written.
 import { type CountedCap, counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
 import { classOf } from "../../rules/channel-types.ts";
 import { expectedOutcome } from "../../rules/expected-outcome.ts";
@@ -61,7 +61,9 @@ interface CapCounter {
 const windowKey = (cap: FrequencyCap, timezone: string, at: number) =>
   `${cap.per} ${counterOf(cap)} ${windowOf(cap.per, timezone, at)}`;
 
-/** @param stored what was counted before in the window of a moment; without it only what is added counts */
+/**
+ * Counts caps. @param stored reads the earlier counts in the window of a moment; without it only added messages count
+ */
 export function capCounter(
   stored?: (caps: readonly FrequencyCap[], timezone: string, at: number) => Promise<readonly CountedCap[]>,
 ): CapCounter {
@@ -91,7 +93,7 @@ interface Recipient {
   /** In milliseconds. */
   at: number;
   caps: CapCounter;
-  /** What its texts may refer to. */
+  /** The event that its texts may refer to. */
   event: Event;
 }
 
@@ -111,7 +113,7 @@ export async function quietEndFor(
   return isHeld ? until : undefined;
 }
 
-/** What would become of a send to one subscriber at a moment. It counts against the caps. */
+/** The expected result of a send to one subscriber at a moment. It counts against the caps. */
 export async function simulateSend(
   store: StoreReader,
   { rules, mayChat, said, hasNoSubject, hasNoText, settings: { quiet, caps = [], timezone = "UTC" } }: StepPlan,
@@ -150,7 +152,7 @@ export async function simulateSend(
     return open.filter((cap) => !counted.includes(cap));
   };
   const open = count(caps, now, at);
-  // What waits is asked for when it goes out, by the caps that have not counted the message by then.
+  // A deferred message is checked when it is sent, by the caps that have not counted it by then.
   const sentAt = until ?? at;
   const refusal = refusalBy(await fullAt(open, sentAt));
   const later = expected.later.filter((target) => refusal(target) === undefined);

@@ -61,7 +61,7 @@ interface SimulatedStep extends Message {
   type: JourneyNode["type"];
   at: string;
   outcome: string;
-  /** Of a branch: its condition, clause by clause. */
+  /** The condition of a branch, clause by clause. */
   clauses: Reason[];
 }
 
@@ -191,7 +191,7 @@ interface Subject {
   candidate(plan: StepPlan): Promise<PlacedCandidate | undefined>;
 }
 
-/** @throws 422 unless exactly one of a subscriber and a sample is given. */
+/** The subject of a simulation. @throws 422 unless exactly one of a subscriber and a sample is given */
 async function subjectOf(
   store: StoreReader,
   { subscriber_id: id, sample }: Simulation,

@@ -73,7 +73,7 @@ export async function getSimulation(store: StoreReader, journey: string, id: str
   return { job, work };
 }
 
-/** What a simulation plays; undefined once it has expired. */
+/** The input of a simulation; undefined after it has expired. */
 export async function workOf(
   store: StoreReader,
   { id, journey, from, to, percent }: SimulationJob,
@@ -87,7 +87,7 @@ export function simulatedOf({ id, status, position, tally, error }: SimulationJo
   return { id, status, progress: status === "completed" ? 1 : played, tally: fromJson(tally), error: error ?? null };
 }
 
-/** @throws 404, 409 if it has ended. A canceled one is returned as it is. */
+/** Cancels a simulation. A canceled one is returned as it is. @throws 404, 409 if it has ended */
 export async function cancelSimulation(store: Store, journey: string, id: string): Promise<SimulationJob> {
   const { job } = await getSimulation(store, journey, id);
   if (job.status === "canceled") return job;
@@ -97,7 +97,7 @@ export async function cancelSimulation(store: Store, journey: string, id: string
   throw conflict(`The simulation is ${canceled.current?.status ?? job.status} and can no longer be canceled.`);
 }
 
-/** Notes what was played so far, in one write with the position, so that no page counts twice. */
+/** Notes the results so far, in one write with the position, so that no page counts twice. */
 export function noteSimulation(
   store: Store,
   job: SimulationJob,

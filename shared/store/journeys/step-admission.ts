@@ -24,7 +24,7 @@ import {
   viewStep,
 } from "./step-brakes.ts";
 
-/** What was decided for a run: to be stored with its outcomes, its timers and its send. */
+/** The decision for a run: to be stored with its outcomes, its timers and its send. */
 export interface Move {
   run: RunState;
   /** The guard of a run that is not stored yet. */
@@ -45,7 +45,7 @@ interface BegunStep {
 }
 
 export interface AdmittedMoves {
-  /** What is stored for each move that was asked for: that move, or to wait before the step. */
+  /** The stored move for each requested one: that move, or a wait before the step. */
   moves: Map<Move, Move>;
   /** The writes by which the steps know of their sends, each on condition that nothing else began since. */
   guards(sends: readonly BegunStep[]): ItemWrite<"workspace">[];
@@ -58,7 +58,7 @@ const OLD_MS = 3 * SECOND;
 /** Whether a brake decides about it: it may have to wait before its step. */
 export const isBraked = ({ send }: Move): boolean => send?.node.send.safety !== undefined;
 
-/** What the brakes of their steps let the runs of a pack do. */
+/** Decides which runs of a pack the brakes of their steps allow. */
 export async function admit(
   store: Store,
   workspace: WorkspaceRecord | undefined,
@@ -123,7 +123,7 @@ async function waitsOf(
   return { until };
 }
 
-/** Who is not in the canary waits until its time is over. */
+/** A run outside the canary waits until the canary's time is over. */
 async function canaryWaits(
   store: Store,
   ref: StepRef,

@@ -1,5 +1,5 @@
-// The stored form of the brake of a journey's step (F21, docs/decisions/0077): its state, what was begun by lane, and what
-// came back later. Rows of a version and a step: the next version begins without figures.
+// The stored form of the brake of a journey's step (F21, docs/decisions/0077): its state, the messages begun by lane,
+// and later results. Rows belong to a version and a step: the next version begins without figures.
 import * as v from "valibot";
 import type { Halt, Safety } from "../../rules/brake.ts";
 import type { StepWindow } from "../../rules/step-brake.ts";

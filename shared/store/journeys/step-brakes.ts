@@ -1,5 +1,5 @@
-// The brake of a journey's step that sends (F21, docs/decisions/0077): what is known of its last messages, and how it
-// halts and goes on.
+// The brake of a journey's send step (F21, docs/decisions/0077): the figures of its last messages, and how it halts and
+// is resumed.
 import { HOUR, timestamp } from "../../kernel/clock.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import {
@@ -47,7 +47,7 @@ export interface LaneView {
   lane: number;
   /** Undefined: it has no row yet. */
   rev: number | undefined;
-  /** Sends that are under way: not worked through once. */
+  /** Sends in progress: not worked through once. */
   open: readonly (readonly [job: string, n: number])[];
   /** Their messages, without those that wait for the end of quiet hours. */
   underWay: number;
@@ -93,7 +93,7 @@ export async function canaryWaitOf(
   return ends === undefined ? null : timestamp(ends);
 }
 
-/** Reads what is known of a step. Late figures make the bounds of its lanes smaller, never larger. */
+/** Reads the figures of a step. Late figures make the bounds of its lanes smaller, never larger. */
 export async function viewStep(store: StoreReader, ref: StepRef): Promise<StepView> {
   const keys = lanes.map((lane) => ({ ...ref, lane }));
   const [state, rows, signals] = await Promise.all([
@@ -124,7 +124,10 @@ interface AttemptedSteps {
   deferred: number;
 }
 
-/** What became of the sends under way. One that ended otherwise, such as beyond the quota, was worked through as well. */
+/**
+ * The results of the sends in progress. A send that ended otherwise, such as beyond the quota, was worked through as
+ * well.
+ */
 async function sendsOf(
   store: StoreReader,
   rows: readonly (LaneRow | undefined)[],
@@ -222,8 +225,7 @@ export async function haltStep(store: Store, ref: StepRef, { state }: StepView, 
 }
 
 /**
- * Lets a halted step go on: what is known until now does not count against it any more.
- * @param safety other limits from now on; `off`: none
+ * Resumes a halted step: its figures until now no longer count. @param safety other limits from now on; `off`: none
  * @returns false if it is not halted
  */
 export async function resumeStep(store: Store, ref: StepRef, safety: Safety | "off" | undefined): Promise<boolean> {

@@ -32,7 +32,7 @@ export async function haltsOf(
   });
 }
 
-/** Removes what is known of the steps of a deleted journey. */
+/** Removes the states of the steps of a deleted journey. */
 export async function clearSteps(store: Store, journey: string): Promise<void> {
   await store.removeRows(await stepStates(store, journey));
   for (const lane of lanes) {

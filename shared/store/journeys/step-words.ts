@@ -40,7 +40,7 @@ interface StepContext {
   workspace: () => Promise<WorkspaceRecord | undefined>;
 }
 
-/** @returns by step; steps that are no sends are left out */
+/** Details of skipped messages. @returns by step; other steps are left out */
 export async function skipDetails(
   store: StoreReader,
   run: Run,
@@ -53,7 +53,7 @@ export async function skipDetails(
     const node = graph?.steps[step];
     if (node?.type !== "send") return [];
     const now = await rulesNow(store, await sendOf(store, node), profile, async () => owner);
-    // A step that none of its channels could take fails; one that a provider refused says so by its words.
+    // A step fails if none of its channels could send; a refusal of a provider is shown in its own words.
     const failed = now.channels.length === 0 ? "no_channel" : null;
     const reason = outcome === FAILED ? failed : outcome.slice(SKIPPED.length);
     const known = { reason, attempts: [], now, sent_at: run.ended_at };
@@ -62,7 +62,7 @@ export async function skipDetails(
   return new Map((await Promise.all(details)).flat());
 }
 
-/** @returns by step: the condition of a branch, the name of the event of a wait */
+/** The conditions of steps. @returns by step: the condition of a branch, the name of the event of a wait */
 export async function askedBySteps(
   store: StoreReader,
   { steps }: Run,
@@ -78,7 +78,7 @@ export async function askedBySteps(
   return new Map((await Promise.all(asked)).flat());
 }
 
-/** What the steps of a version are called. A step that it lacks has no other name than its id. */
+/** The names of a version's steps. An unknown step is named by its id. */
 export async function stepNames(store: StoreReader, graph: Graph | undefined): Promise<(step: string) => string> {
   const nodes = Object.entries(graph?.steps ?? {});
   const templateOf = (node: JourneyNode) => (node.type === "send" ? node.send.template_id : undefined);
@@ -90,8 +90,8 @@ export async function stepNames(store: StoreReader, graph: Graph | undefined): P
 }
 
 /**
- * What a step is called in a sentence: by what it does, for it has no name of its own.
- * @param template the name of the template of a send, if it has one that exists
+ * The name of a step in a sentence: its action, because steps have no names of their own. @param template the name of
+ * the template of a send, if it exists
  */
 function stepName(node: JourneyNode, template?: string): string {
   switch (node.type) {

@@ -1,4 +1,4 @@
-// What happens to all runs of a journey: they are resumed after a pause, canceled, removed, or moved to another version.
+// Sweeps over all runs of a journey: they are resumed after a pause, canceled, removed, or moved to another version.
 import { namedError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Store } from "../context.ts";
@@ -53,12 +53,12 @@ export async function sweepRuns(
     const page = await store.query(RunEntry, { journey, shard }, { limit: ROWS_PER_PAGE, after: position });
     if (mode === "delete") await removeRuns(store, journey, page.items);
     else {
-      // An entry of a run that ended at once says so; of others it does not say whether they have ended.
+      // The entry of a run that ended at once shows that; other entries do not show whether their run has ended.
       const entries = page.items.filter(({ status }) => status === "active");
       let runs = await readActive(store, runKeys(journey, entries));
       if (migration) {
         await migrateRuns(store, migration, shard, runs);
-        // Those that an earlier delivery moved are looked at again: it may have stopped before.
+        // Runs that an earlier delivery moved are evaluated again: it may have stopped before that.
         const moved = await readActive(store, runKeys(journey, entries));
         runs = moved.filter(({ version }) => version === migration.to);
       }

@@ -68,8 +68,9 @@ export async function enter(
 }
 
 /**
- * Of candidates whose run was not stored, those whose run has not begun: what became of a message changed their run before,
- * or another run began. A run that another worker began is looked at by that worker, and one that has ended does not begin again.
+ * The candidates without a stored run whose run has not begun: the outcome of a message changed their earlier run, or
+ * another run began. A run that another worker began is evaluated by that worker, and an ended run does not begin
+ * again.
  */
 async function notBegun(
   store: JourneyDeps["store"],
@@ -83,7 +84,7 @@ async function notBegun(
   return lost.flatMap(({ candidate }, i) => (entries[i] ? [] : [candidate]));
 }
 
-/** Who may enter, after runs that were over by then have ended. */
+/** The candidates who may enter after overdue runs have ended. */
 async function admittedNow(
   deps: JourneyDeps,
   entered: EnteredJourney,
@@ -103,9 +104,9 @@ async function admittedNow(
 }
 
 /**
- * Moves runs from their positions. It may be called at any time: what is not due stays where it is. A run that another
- * worker moves at the same time is read again, so that no event is left to its next timer (JND-9).
- * @returns those that a suspension of the workspace holds: try them again later
+ * Moves runs from their positions. It may be called at any time: a run that is not due stays. A run that another worker
+ * moves at the same time is read again, so that no event is left to its next timer (JND-9). @returns the runs that a
+ * suspension of the workspace holds: try them again later
  */
 export async function drive<T extends DrivenRun>(deps: JourneyDeps, driven: readonly T[]): Promise<Set<T>> {
   const { store } = deps;
@@ -130,7 +131,7 @@ export async function drive<T extends DrivenRun>(deps: JourneyDeps, driven: read
 /** The message is delivered again. */
 const movedTooOften = () => namedError("TransactionConflictException", "A run was moved too often by other workers.");
 
-/** Those of these runs that are still active, as they are now, with what they were. */
+/** The runs that are still active, as they are now, with the earlier state. */
 async function reread<T extends DrivenRun>(store: JourneyDeps["store"], group: readonly T[]): Promise<Map<T, T>> {
   const runs = await readActive(
     store,
@@ -186,11 +187,11 @@ export function turnsOf<T>(items: readonly T[], nameOf: (item: T) => string): T[
 }
 
 interface MovedRuns<T> {
-  /** Those that a suspension of the workspace holds. */
+  /** Runs that a suspension of the workspace holds. */
   held: Set<T>;
-  /** Those that another worker moved first, or began. */
+  /** Runs that another worker moved first, or began. */
   lost: Set<T>;
-  /** Those that did not begin, because the sends of the month are used up. */
+  /** Runs that did not begin, because the month's sends are used up. */
   overQuota: Set<T>;
 }
 
@@ -208,7 +209,7 @@ async function moveOn<T extends MovingRun>(
   moving: readonly T[],
 ): Promise<MovedRuns<T>> {
   const { held, lost, overQuota } = nothingMoved<T>();
-  /** What happened while a run began found no run that it could end. */
+  /** Events that happened while a run began found no run that they could end. */
   const isLookedAtAgain = exitsOf(journey.graph).length > 0;
   const failed: PromiseSettledResult<unknown>[] = [];
   const quietEnds = openQuietEnds(deps);

@@ -11,7 +11,7 @@ import { expensesOf } from "../sends/jobs/job-cost.ts";
 import type { LateResult } from "../sends/jobs/job-items.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 
-/** What is counted of sends: `opened_human` and `clicked_human` are without what only machines did (F19). */
+/** The counters of sends: `opened_human` and `clicked_human` exclude interactions by machines only (F19). */
 export const stages = [
   "sent",
   "delivered",
@@ -103,7 +103,7 @@ export function journeyTotals(rows: readonly RowOf<typeof DayTotals>[], journey:
   return Object.fromEntries(stages.map((stage) => [stage, Math.max(0, totalOf(stage))])) as JourneyTotals;
 }
 
-/** What the sends of one journey cost, from the rows of some days (F10). */
+/** The cost of one journey's sends, from the rows of some days (F10). */
 export function journeyCost(rows: readonly RowOf<typeof DayTotals>[], journey: string): SendCost {
   const journeyRows = rowsOf(rows, journey);
   const sum = (name: keyof Rate | "provider") =>

@@ -1,5 +1,5 @@
-// What would have started runs of a journey for one person, and what became of it (AMB-147), derived from the events and
-// memberships that are stored, its runs, and when the journey was active.
+// The triggers of a journey's runs for one person, and their outcomes (AMB-147), derived from stored events and
+// memberships, the person's runs, and when the journey was active.
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
@@ -19,7 +19,7 @@ import type { RunState } from "./runs.ts";
 export const triggerOutcomes = ["entered", ...refusalReasons, "not_active", "not_handled", "not_identified"] as const;
 type TriggerOutcome = (typeof triggerOutcomes)[number];
 
-/** What could start a run. */
+/** A trigger that could start a run. */
 export interface PersonalCause {
   /** When it was received, and when it occurred. */
   at: string;
@@ -93,10 +93,10 @@ export async function beyondQuotaOf(
 
 const refusedKey = (journey: string, cause: string): string => `${journey} ${cause}`;
 
-/** What decides the entries of a person into a journey. */
+/** The facts that decide the entries of a person into a journey. */
 export interface Entry {
   journey: Pick<Journey, "id" | "status" | "trigger" | "entry_rules" | "updated_at">;
-  /** Those of the person, newest first. */
+  /** The runs of the person, newest first. */
   runs: readonly RunState[];
   /** When it became active or paused, oldest first. */
   times: readonly { at: number; isActive: boolean }[];
@@ -106,21 +106,21 @@ export interface Entry {
   /** When the profile was last written, in milliseconds. */
   changedAt: number;
   now: number;
-  /** In milliseconds; undefined: nobody enters twice. */
+  /** In milliseconds; undefined: no person enters twice. */
   reentryAfter: number | undefined;
 }
 
 export interface Outcome {
   outcome: TriggerOutcome;
   run?: string | undefined;
-  /** It was decided by what the person has now. */
+  /** The decision used the person's present state. */
   isOfToday: boolean;
 }
 
-/** What was received so recently may still be handled. */
+/** A trigger received this recently may still be handled. */
 const HANDLED_MS = 15 * MINUTE;
 
-/** What became of a trigger: the run that it started, or what stood in its way then. */
+/** The outcome of a trigger: the run that it started, or why none began then. */
 export function outcomeOf(entry: Entry, cause: PersonalCause): Outcome {
   const { journey, runs, beyondQuota } = entry;
   const known = (outcome: TriggerOutcome, run?: string): Outcome => ({ outcome, run, isOfToday: false });
@@ -139,7 +139,7 @@ export function outcomeOf(entry: Entry, cause: PersonalCause): Outcome {
   if (isOfVisitor && entry.isEligible) return known("not_identified");
   const hasRule = (journey.entry_rules as EntryRules | null)?.eligibility != null;
   if (!hasRule || isWaiting(entry, at)) return known("not_handled");
-  // Nothing else is left that refuses: what the person had then is not known any more.
+  // Only the entry rules are left as a reason; the person's state at that time is no longer known.
   return { outcome: "not_eligible", isOfToday: true };
 }
 
@@ -150,14 +150,14 @@ const isWaiting = ({ isEligible, changedAt, now }: Entry, at: number): boolean =
 const isStartedBy = ({ context, entered_at }: RunState, { event, segment, at }: PersonalCause): boolean =>
   event ? context.event_id === event.id : context.segment_id === segment?.id && entered_at === at;
 
-/** What stood in the way at a moment: the state of the journey, then the person's last run. */
+/** What prevented an entry at a moment: the state of the journey, then the person's last run. */
 export function standingAt(
   { journey, runs, reentryAfter, times }: Entry,
   at: number,
 ): { reason: RefusalReason | "not_active"; run?: string } | undefined {
   const state = times.findLast((time) => time.at <= at);
   if (!state) return { reason: "not_active" };
-  // Nothing changes an archived journey any more, and only a paused one is archived.
+  // An archived journey never changes, and only a paused one can be archived.
   const isArchived = journey.status === "archived" && Date.parse(journey.updated_at) <= at;
   if (!state.isActive) return { reason: isArchived ? "not_active" : "paused" };
   const last = runs.find(({ entered_at }) => Date.parse(entered_at) <= at);

@@ -4,7 +4,7 @@ import { keyOf, type RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { JourneyVersion } from "./items.ts";
 
-/** What a run needs of the version that it entered. */
+/** The parts of a version that its runs need. */
 export interface Version {
   trigger: Trigger;
   entry_rules: EntryRules | null;

@@ -43,7 +43,10 @@ export async function enterWithPack(
   return entered.flat();
 }
 
-/** What a worker left that does not write any more: a member without a membership is none. @returns who entered */
+/**
+ * Completes the work of a worker that stopped: a member without a membership does not count. @returns the subscribers
+ * who entered
+ */
 export async function settleMembers(
   store: Store,
   { id: pack, list }: { id: string; list: string },
@@ -62,9 +65,8 @@ export async function settleMembers(
 }
 
 /**
- * Removes those that an import has not counted yet; others are left alone.
- * @param hold where its condition fails, nobody is removed
- * @returns the ids of those that are gone
+ * Removes members that an import has not counted yet; others stay. @param hold if its condition fails, no member is
+ * removed @returns the ids of the removed members
  */
 export async function removeUncounted(
   store: Store,

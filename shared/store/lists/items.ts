@@ -138,7 +138,7 @@ export const MemberCount = item({
   sk: ({ id, shard }: { id: string; shard: string }) => `${id}#${shard}`,
   row: {
     ...counterRow,
-    /** What `changes` was when a recount last compared the counter with the members. */
+    /** The value of `changes` when a recount last compared the counter with the members. */
     recounted: v.optional(v.number()),
   },
   writers: [...groupWriters, "recount"],
@@ -152,7 +152,7 @@ export const DeletedMemberships = item({
   writers: ["api-lists", "api-segments", "delete-memberships"],
 });
 
-/** What can name a list or segment. */
+/** The resources that can refer to a list or segment. */
 export type UserKind = "notification" | "experience";
 
 export const Use = item({

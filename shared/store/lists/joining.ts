@@ -1,4 +1,4 @@
-// Lists whose members confirm that they want it (AMB-129): who is added waits outside until the owner of the address agrees.
+// Lists with double opt-in (AMB-129): an added subscriber becomes a member when the owner of the address agrees.
 import { timestamp } from "../../kernel/clock.ts";
 import { requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
@@ -22,7 +22,7 @@ import { changeMembers, enterWrites } from "./memberships.ts";
 const MAX_CONCURRENT = 25;
 
 interface JoinResult extends AddResult {
-  /** The ids of those who are asked to confirm first. */
+  /** The ids of subscribers who are asked to confirm first. */
   pending: string[];
 }
 
@@ -33,9 +33,9 @@ interface JoinOptions {
   import_job_id?: string;
   /** Subscribers with a proof that they agreed to mail: they need not confirm, unless they do not agree any more. */
   proven?: ReadonlySet<string>;
-  /** Who is asked already is not asked again. */
+  /** A subscriber who was asked already is not asked again. */
   isRepeat?: boolean;
-  /** What adds those who need not confirm. */
+  /** Adds the subscribers who need not confirm. */
   add?: (ids: readonly string[], read?: readonly (LivingProfile | undefined)[]) => Promise<AddResult>;
   /** The profiles of ids. */
   read?: (ids: readonly string[]) => Promise<(LivingProfile | undefined)[]>;
@@ -125,7 +125,7 @@ export async function leaveList(
   return { removed: distinct.length - others.length, not_found: others };
 }
 
-/** Nobody of these is to confirm any more. @returns the ids of those who were */
+/** Ends the waiting confirmations of these subscribers. @returns the ids of those who waited */
 async function endWaiting(
   store: Store,
   profiles: readonly (LivingProfile | undefined)[],
@@ -137,7 +137,10 @@ async function endWaiting(
   return waiting.map(({ id }) => id);
 }
 
-/** Of who is added to a list that does not ask any more, or removed from one: nothing waits to be confirmed, and nothing was. */
+/**
+ * Records that a subscriber who is added to a list without double opt-in, or removed from a list, has nothing to
+ * confirm.
+ */
 async function stateUnasked(store: Store, { id }: LivingProfile, said: SaidOfList): Promise<void> {
   const now = store.clock.now();
   const consent: ConsentAssertion = { ...said, status: "unknown", consented_at: timestamp(now) };
@@ -164,7 +167,7 @@ async function statePending(store: Store, { id }: LivingProfile, said: SaidOfLis
 export const listName = async (store: StoreReader, id: string): Promise<string | undefined> =>
   (await store.get(ListItem, { id }))?.name;
 
-/** Who has confirmed nothing yet, as the address is another one, is no member until then. */
+/** Removes a member whose confirmation was for another address, until the new one is confirmed. */
 export async function leaveUnconfirmed(store: Store, list: string, subscriber: string): Promise<void> {
   const membership = await store.get(ListMembership, { subscriber, list });
   if (!membership) return;

@@ -13,7 +13,7 @@ import { shardOf } from "../shards.ts";
 import { type GroupMember, MemberLeaf } from "./items.ts";
 import { countWrite } from "./member-counts.ts";
 
-/** With its key and its other attributes, a leaf of so many bytes is at most 1 KB, the unit that is billed. */
+/** With its key and its other attributes, a leaf of this size is at most 1 KB, the billed unit. */
 const MAX_BYTES = 820;
 const ID_BYTES = 16;
 const TIME_BYTES = 6;
@@ -78,7 +78,7 @@ const leafOf = ({ sk: low, high, at, members, left }: LeafRow): Leaf => {
 const covers = ({ low, high }: Pick<Leaf, "low" | "high">, id: string): boolean =>
   low <= id && (high === undefined || id < high);
 
-/** The leaf that has an id or would have it; undefined if nobody of the shard was ever a member. */
+/** The leaf that has an id or would have it; undefined if the shard never had a member. */
 async function leafFor(
   store: StoreReader,
   segment: string,
@@ -129,7 +129,7 @@ export async function leavesBetween(
 
 interface LeafChange {
   leaf: Leaf;
-  /** What the leaf is to hold, in the order of the ids. */
+  /** The new members of the leaf, in the order of the ids. */
   members: GroupMember[];
   /** Others are to enter it afterwards. */
   isPartial?: boolean;
@@ -239,8 +239,8 @@ export interface ShardPage {
 }
 
 /**
- * Members of one shard after a given one, in the order of their ids; undefined if it has no leaves. A leaf that is split
- * meanwhile is read twice in part.
+ * Members of one shard after a given one, in the order of their ids; undefined if it has no leaves. A leaf that is
+ * split in the meantime is read twice in part.
  */
 export async function leafShard(
   store: StoreReader,
@@ -280,7 +280,7 @@ interface Mover {
   historical?: boolean | undefined;
 }
 
-/** Who entered and left with a change of a leaf. What a split gave to other leaves did not leave, and nobody hears of an erasure. */
+/** The members who entered and left by a change of a leaf, without moves of members by a split, and without erasures. */
 export function movesIn(
   before: Pick<LeafRow, "members"> | undefined,
   { at, high, members, forgets, left = [] }: Pick<LeafRow, "at" | "high" | "members" | "forgets" | "left">,

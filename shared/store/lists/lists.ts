@@ -38,7 +38,7 @@ interface ListChange {
 
 const nameTaken = () => conflict("The name is already used by another list.");
 
-/** @throws 409 if the name is taken, 429 beyond 10,000 lists (AMB-81). */
+/** Creates a list. @throws 409 if the name is taken, 429 beyond 10,000 lists (AMB-81) */
 export async function createList(
   store: Store,
   { name, description = null, double_opt_in = false }: ListChange & { name: string },
@@ -59,14 +59,14 @@ async function requireRow(store: StoreReader, id: string): Promise<RowOf<typeof 
 export const listExists = async (store: StoreReader, id: string): Promise<boolean> =>
   (await store.get(ListItem, { id })) !== undefined;
 
-/** Whether who is added confirms it first. */
+/** Whether a list has double opt-in. */
 export const listAsks = async (store: StoreReader, id: string): Promise<boolean> =>
   (await store.get(ListItem, { id }))?.double_opt_in === true;
 
-/** @throws 404, also for another workspace's list. */
+/** Requires a list. @throws 404, also for another workspace's list */
 export const requireList = async (store: StoreReader, id: string): Promise<void> => void (await requireRow(store, id));
 
-/** @throws 404. */
+/** Gets a list. @throws 404 */
 export async function getList(store: StoreReader, id: string): Promise<SubscriberList> {
   const [row, count] = await Promise.all([requireRow(store, id), countMembers(store, listGroup(id))]);
   return listOf(row, count);

@@ -1,4 +1,4 @@
-// Who entered or left a segment by a change of its members.
+// The subscribers who entered or left a segment by a change of its members.
 import type { Change } from "../changes.ts";
 import type { MemberLeaf, SegmentMembership } from "./items.ts";
 import { movesIn, segmentOfLeaf } from "./leaves.ts";

@@ -22,7 +22,10 @@ export async function targetExists(store: StoreReader, target: Target | null): P
   return !group || groupExists(store, group);
 }
 
-/** @throws 422 naming `target.list_id` or `target.segment_id` if the workspace has no such list or segment (AMB-93). */
+/**
+ * Requires the target of a send. @throws 422 naming `target.list_id` or `target.segment_id` if the workspace has no
+ * such list or segment (AMB-93)
+ */
 export async function requireTarget(store: StoreReader, target: Target | null): Promise<void> {
   const group = groupOf(target);
   if (!group || (await groupExists(store, group))) return;

@@ -10,7 +10,7 @@ import { WorkspaceId } from "../workspaces/items.ts";
 
 const AT_DIGITS = 15;
 
-/** What happens at the time of a timer: that of a due row, or a message that was to be delayed in its queue. */
+/** The work of a timer: that of a due row, or a message that was to be delayed in its queue. */
 export type TimerWork =
   | { kind: "due"; due: DueKind; id: string }
   | { kind: "message"; queue: QueueName; message: unknown };
@@ -37,7 +37,7 @@ export const SandboxWork = item({
 
 const outboxChannels = [...providedChannels, "webhook" as const];
 
-/** What a sandbox would have sent; the content is cut at 100,000 characters. */
+/** An outgoing message of a sandbox; the content is cut at 100,000 characters. */
 export const sentFields = {
   id: v.string(),
   channel: v.picklist(outboxChannels),

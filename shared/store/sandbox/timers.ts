@@ -1,4 +1,4 @@
-// Timers of a sandbox, in the order of its own time. Each has a due row as well, so that time that nobody moves passes.
+// Timers of a sandbox, in the order of its own time. Each has a due row as well, because the clock also runs by itself.
 import { ttl } from "../../kernel/clock.ts";
 import type { Deps, Sandbox } from "../../kernel/deps.ts";
 import { toJson } from "../json-text.ts";

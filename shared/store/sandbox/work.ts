@@ -9,8 +9,9 @@ import { depsFor } from "./sandbox.ts";
 
 interface SandboxWorkplace {
   /**
-   * Does work of a sandbox at its time, and notes for the mover of its clock that it is under way, each attempt by itself:
-   * a message may come twice at once. Work that throws, or whose worker dies, stays noted: it will be delivered again.
+   * Does work of a sandbox at its time, and notes it as in progress for the mover of its clock, each attempt
+   * separately, because a message may come twice at once. Work that throws, or whose worker dies, stays noted: it will
+   * be delivered again.
    */
   during(tenant: TenantId, names: readonly string[], work: (inside: Deps) => Promise<void>): Promise<void>;
 }

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { LastError } from "../../contract/schemas.ts";
 import { entity, item } from "../item.ts";
 
-/** What the API returns of a schedule as it is stored. */
+/** The fields of a schedule in the API, as they are stored. */
 export const scheduleFields = {
   id: v.string(),
   cron_expression: v.string(),
@@ -26,7 +26,7 @@ export const ScheduleItem = entity("schedule", {
     revision: v.number(),
     /** The last tick that was too late to be sent. */
     last_missed_at: v.optional(v.string()),
-    /** Of the last tick that ended, if it failed. */
+    /** The error of the last tick that ended, if it failed. */
     last_error: v.optional(LastError),
     /** The day of the last tick whose failure was annotated, in its time zone. */
     annotated_on: v.optional(v.string()),

@@ -45,7 +45,7 @@ type ScheduleSpec = Pick<ScheduleRow, Changeable | "campaign_id" | "hold">;
 type WantedChange = ScheduleChange | ((current: ScheduleRow) => ScheduleChange | undefined);
 type ScheduleChange = { [F in Changeable | "held_by" | "hold"]?: ScheduleRow[F] | undefined };
 
-/** @throws 422 naming the field (SCH-4, SCH-8). */
+/** Parses the expression of a schedule. @throws 422 naming the field (SCH-4, SCH-8) */
 export function readCron({ cron_expression, timezone }: Pick<Schedule, "cron_expression" | "timezone">): Cron {
   const parsed = parseCron(cron_expression);
   if (parsed.kind === "refused") throw invalid({ cron_expression: parsed.problem });
@@ -64,7 +64,7 @@ function ownWrites({ id: schedule, campaign_id: campaign }: ScheduleRow): ItemWr
   return [putItem(CampaignSchedule, { campaign, schedule }, {}), checkItem(CampaignItem, { id: campaign }, remains)];
 }
 
-/** @throws 422 for a bad expression or zone, or a campaign that is gone, 429 beyond 10,000 of them. */
+/** Creates a schedule. @throws 422 for a bad expression or zone, or a deleted campaign, 429 beyond 10,000 schedules */
 export async function createSchedule(store: Store, timers: Timers, spec: ScheduleSpec): Promise<Schedule> {
   const now = store.clock.now();
   const id = store.ids.uuidAt(now);
@@ -85,7 +85,7 @@ export async function createSchedule(store: Store, timers: Timers, spec: Schedul
   return scheduleOf(row);
 }
 
-/** @throws 404, also for another workspace's schedule. */
+/** Gets a schedule. @throws 404, also for another workspace's schedule */
 export const getSchedule = async (store: StoreReader, id: string): Promise<Schedule> =>
   scheduleOf(await requireSchedule(store, id));
 
@@ -120,7 +120,7 @@ export async function changeSchedule(
   return requireFound(await tryChange(store, timers, id, wanted), "schedule");
 }
 
-/** The same of one that may be deleted meanwhile: undefined then. */
+/** The same for a schedule that may be deleted in the meantime: undefined then. */
 async function tryChange(
   store: Store,
   timers: Timers,
@@ -197,13 +197,13 @@ export async function ownedSchedules(store: StoreReader, campaign: string): Prom
   return rows.filter((row) => row !== undefined);
 }
 
-/** What switches the schedules of a campaign off, by its status. */
+/** The actions that switch the schedules of a campaign off, by its status. */
 const holders: Partial<Record<CampaignStatus, "pause" | "archive">> = { paused: "pause", archived: "archive" };
 
 /**
- * Switches a campaign's schedules off when it is paused or archived. Afterwards it switches on those that were switched
- * off so, never those that the user switched off (CMP-21 to CMP-23, AMB-67). One that the user switched on meanwhile stays
- * on (SCH-12). The campaign may be as it was a while ago: what a later hold has decided stays.
+ * Switches a campaign's schedules off when it is paused or archived. Afterwards it switches these on again, but never
+ * those that the user switched off (CMP-21 to CMP-23, AMB-67). One that the user switched on in the meantime stays on
+ * (SCH-12). The campaign may be an older version: the decision of a later hold stays.
  */
 export async function switchOwned(
   store: Store,
@@ -261,7 +261,9 @@ export async function setTick(
 /** A time that passed so long ago was left behind by its tick and by the watch of it. */
 const LEFT_BEHIND_MS = 2 * HOUR;
 
-/** Active schedules whose next time has passed get their tick again, which notes what was missed. @returns how many */
+/**
+ * Repeats the tick of active schedules whose next time has passed; the tick notes what was missed. @returns how many
+ */
 export async function wakeSchedules(store: Store, timers: Timers): Promise<number> {
   const now = store.clock.now();
   const listed = await store.queryAll(Status, { kind: "schedule" });

@@ -21,7 +21,10 @@ export const ClauseResult = v.object({
   actual: v.optional(v.any()),
 });
 
-/** @returns `unmet`: what of the rule does not hold now, in words; undefined if there is no such segment or no such subscriber. */
+/**
+ * Explains a membership. @returns `unmet`: the unmet part of the rule in words; undefined if there is no such segment
+ * or subscriber
+ */
 export async function explainMembership(
   store: StoreReader,
   segment: string,

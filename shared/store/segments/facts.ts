@@ -1,4 +1,5 @@
-// What rules read of a subscriber: the attributes of its profile, and as much of its event history as decides them.
+// The facts about a subscriber for rules: the attributes of its profile, and as much of its event history as decides
+// them.
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Facts, Rule, Verdict } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
@@ -21,7 +22,7 @@ const FIELDS = ["external_id", "email", "created_at"];
 
 type Image = Readonly<Record<string, unknown>>;
 
-/** The keys of what a rule can read that differ between two images of a profile. */
+/** The keys for rules that differ between two images of a profile. */
 export function changedKeys(before: Image, after: Image): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names]
@@ -29,13 +30,13 @@ export function changedKeys(before: Image, after: Image): string[] {
     .map((name) => (name.startsWith(ATTRIBUTE) ? name.slice(ATTRIBUTE.length) : name));
 }
 
-/** What segments need of the rows that are stored with a subscriber. */
+/** The facts for segments from the rows of a subscriber. */
 interface SubscriberFacts {
   /** Ids of the segments that it is in. */
   memberOf: Set<string>;
   /** The time of its timer for the next end of a window, if one is set. */
   checkAt: number | undefined;
-  /** Of the events that the conditions ask for. */
+  /** The times of the events that the conditions need. */
   times: Facts["times"];
   /** The same without the events that were taken in as historical just now, where there are some. */
   timesBefore?: Facts["times"] | undefined;
@@ -49,7 +50,7 @@ const ALIAS = "A#";
 const MEMBERSHIP = "G#";
 const CHECK = "GC";
 
-/** Rows of the first request: mostly the newest events decide, and a long history is paid by what is read of it. */
+/** Rows of the first request: usually the newest events decide, and each row that is read costs. */
 const FIRST_ROWS = 8;
 const MAX_ROWS = 1_000;
 
@@ -143,7 +144,7 @@ async function judgeProfile(
     return { matches: decided, nextChangeAt: undefined, facts: undefined, isHistorical: isImported };
   const facts = await readSubscriberFacts(store, profile.id, rule.events, options);
   const verdict = rule.judge({ attributes, times: facts.times, now });
-  // What happened after the import is the reason then.
+  // Events after the import are the reason then.
   const isSince = rule.events.some((node) => facts.times(node)[0]! > Date.parse(profile.updated_at));
   const isHistorical = (isImported && !isSince) || isOfHistory(rule, verdict.matches, { attributes, facts, now });
   return { ...verdict, facts, isHistorical };

@@ -20,12 +20,14 @@ const LEAVES_PER_TRANSACTION = 40;
 /** How often a page is read again after another worker changed its leaves. */
 const MAX_ATTEMPTS = 10;
 
-/** Part of what a computation writes: refused once the part is done, or a newer computation has begun it. */
+/**
+ * A part of every write of a computation: it is refused after the part is done, or a newer computation has begun it.
+ */
 export const holdWrite = ({ id, run }: Pick<SegmentRow, "id" | "run">, part: string): ItemWrite<"workspace"> =>
   changeItem(Fill, { segment: id, part }, { set: { run } }, all(is("run", run), absent("done")));
 
 interface PartPage {
-  /** The part of the computation, which is this run's as long as the row of the part says so. */
+  /** The part of the computation. It belongs to this run as long as the row of the part says so. */
   part: string;
   shard: string;
   /** The sort key after which the page begins; empty for the beginning. */
@@ -39,8 +41,8 @@ export type FilledPage =
   | { kind: "ended" };
 
 /**
- * Evaluates one page of subscribers and brings the leaves in line. A repeated page finds nothing to change. A static
- * segment is as of the time of its computation, so what is read of subscribers may be a moment old, at half the price.
+ * Evaluates one page of subscribers and corrects the leaves. A repeated page finds nothing to change. A static segment
+ * is as of the time of its computation, so subscribers may be read eventually, at half the price.
  */
 export async function fillLeaves(
   store: Store,

@@ -21,7 +21,7 @@ import { compiledRule } from "./rules.ts";
 
 const PAGE_ROWS = 250;
 const AGAIN = "again:";
-/** A workspace of at most so many subscribers is computed in one part, a larger one in a part for each shard. */
+/** A workspace of at most this many subscribers is computed in one part, a larger one in a part for each shard. */
 const MAX_SMALL = 5_000;
 const WHOLE = "*";
 
@@ -64,7 +64,7 @@ export async function fillPart(
   let row: SegmentRow | undefined;
   let isBegun = checkpoint !== undefined;
   for (let position: PagePosition | undefined = { shard, after }; position; ) {
-    // What is written to leaves is refused once a newer computation has begun, so the rule is read once.
+    // Writes to leaves are refused after a newer computation has begun, so the rule is read once.
     if (!row || row.is_dynamic) row = await store.get(SegmentItem, { id: segment });
     if (row?.run !== run) return "ended";
     const isOurs: boolean = isBegun || (await storePosition(store, computation, position));
@@ -85,7 +85,7 @@ export async function fillPart(
   return finishPart(store, computation);
 }
 
-/** @returns false if another worker has ended the part, or a newer computation has begun it. */
+/** Stores the position. @returns false if another worker has ended the part, or a newer computation has begun it */
 const storePosition = (store: Store, { segment, run, part }: Computation, position: PagePosition): Promise<boolean> =>
   happened(store.put(Fill, { segment, part }, { run, ...position }, isOpen(run)));
 

@@ -23,7 +23,7 @@ const SAMPLE_PAGES = 18;
 const SAMPLE_BYTES = 2.4 * 1_048_576;
 /** A sample whose histories must be read is smaller: each is a request of its own, of half a read unit at least. */
 const SAMPLE_OF_HISTORIES = 800;
-/** Of more subscribers than this, the events of the workspace are read instead of their histories. */
+/** For more subscribers than this, the events of the workspace are read instead of their histories. */
 const MAX_HISTORIES = 50;
 const MAX_IDS = 10;
 
@@ -152,7 +152,7 @@ async function idsMatching(store: StoreReader, rule: Rule, { profiles, exact }: 
 const MAX_UNITS = 200;
 /** At least, and read eventually consistent. */
 const UNITS_OF_HISTORY = 0.5;
-/** Where the workspace has too many events, what was read of them comes to a quarter of what their histories cost. */
+/** If the workspace has too many events, reading them has cost a quarter of the histories by then. */
 const TRIED_SHARE = 4;
 /** Read units of an event of ordinary size, in a block and alone. */
 const UNITS_IN_BLOCK = 0.006;

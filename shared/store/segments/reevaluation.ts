@@ -1,5 +1,5 @@
-// Brings memberships of subscribers in line with the current rules. It always evaluates what is stored now, never what
-// a message says: late, repeated and reordered messages have the same result.
+// Corrects memberships of subscribers by the current rules. It always evaluates the stored state, never the content of
+// a message: late, repeated and reordered messages have the same result.
 import { MINUTE } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
@@ -14,7 +14,7 @@ import type { Timers } from "../timers.ts";
 import { isOfHistory, readSubscriberFacts } from "./facts.ts";
 import { SegmentCheck } from "./items.ts";
 
-/** After so many concurrent changes in a row the message fails and is delivered again. */
+/** After this many concurrent changes in a row the message fails and is delivered again. */
 const MAX_ROUNDS = 10;
 const CONCURRENT_SUBSCRIBERS = 25;
 
@@ -32,11 +32,13 @@ export interface Subject {
 
 type CurrentRules = ReadonlyMap<string, Rule>;
 
-/** The rules that are evaluated, read anew before anything is written, and after it. */
+/** The evaluated rules, read again before a write, and after it. */
 interface Rules {
-  /** No older than what is evaluated. A rule that came later has a computation of its own, which sees that too. */
+  /**
+   * Rules no older than the evaluated change. A later rule has a computation of its own, which sees that change too.
+   */
   first?: CurrentRules;
-  /** @returns the same map as before where no rule has changed */
+  /** Reads the rules now. @returns the same map as before if no rule has changed */
   now(): Promise<CurrentRules>;
 }
 
@@ -50,7 +52,7 @@ interface Evaluation {
   since: number;
   enter: string[];
   leave: string[];
-  /** Those of them of which historical events or imports are the reason: that starts no journey (AMB-133, AMB-134). */
+  /** The segments whose reason is a historical event or an import: these start no journey (AMB-133, AMB-134). */
   historical: ReadonlySet<string>;
   /** When a window ends next, in milliseconds; infinite if none does. */
   next: number;
@@ -59,8 +61,8 @@ interface Evaluation {
 
 /**
  * Evaluates rules for subscribers until nothing is left to change: rows of all of them are read and written together.
- * Every later change of attributes, events or rules sees what was written here. Without `timers` no timer is set for
- * the end of a window: a static segment stays as it was computed.
+ * Every later change of attributes, events or rules sees these writes. Without `timers` no timer is set for the end of
+ * a window: a static segment stays as it was computed.
  */
 export async function reevaluate(
   store: Store,
@@ -94,7 +96,7 @@ const hasWork =
     evaluation.enter.length + evaluation.leave.length > 0 ||
     (timers !== undefined && recheckOf(evaluation) !== undefined);
 
-/** Those whose subscribers are not erased: who was evaluated by events alone was not looked up. */
+/** The evaluations of living subscribers: a subscriber evaluated only by events was not looked up. */
 async function livingOf(store: Store, evaluations: readonly Evaluation[]): Promise<Evaluation[]> {
   const unseen = evaluations.filter(({ isSeen }) => !isSeen).map(({ subject }) => subject.subscriber);
   const profiles = await store.getAll(Profile, idKeys(unseen));
@@ -209,7 +211,7 @@ async function scheduleRechecks(
   return unset;
 }
 
-/** What decides when a subscriber is looked at again. */
+/** The input for the time of the next evaluation. */
 type RecheckInput = Pick<Evaluation, "subject" | "now" | "next" | "checkAt">;
 
 function recheckOf({ subject: { subscriber }, now, next, checkAt }: RecheckInput) {

@@ -46,7 +46,7 @@ interface Dependents {
   journeys: readonly string[];
   /** Released campaigns that send to it. */
   campaigns: readonly RowOf<typeof CampaignItem>[];
-  /** What else names it. */
+  /** The resources that refer to it. */
   users: readonly User[];
 }
 
@@ -66,7 +66,7 @@ async function dependentsOf(store: Store, id: string): Promise<Dependents> {
   return { journeys, campaigns, users };
 }
 
-/** @throws 409 naming the first of them, and what `force` does to it. */
+/** Refuses the deletion of a used segment. @throws 409 naming the first user, and the effect of `force` */
 function refuseDependents({ journeys: [journey], campaigns: [campaign], users: [user] }: Dependents): void {
   if (journey !== undefined)
     throw conflict(`The segment triggers the active journey ${journey}. With force=true it is paused.`);

@@ -56,7 +56,7 @@ export const WATCH_RUN_MS = 15 * MINUTE;
 export const groupOf = (id: string): Group => ({ kind: "segment", id });
 const nameTaken = () => conflict("The name is already used by another segment.");
 
-/** @throws 422 saying what is wrong with a rule, or what the plan does not allow about it (SEG-7). */
+/** Requires a valid rule. @throws 422 naming its problem, or the part beyond the plan (SEG-7) */
 export async function requireRule(store: StoreReader, plan: PlanName, value: unknown, field = "rule"): Promise<Rule> {
   const refuse = ({ path, reason }: Pick<RuleProblem, "path" | "reason">) => {
     const name = fieldPath(field, path) || "body";
@@ -131,7 +131,7 @@ export async function requireRow(store: StoreReader, id: string): Promise<Segmen
   return requireFound(await findSegment(store, id), "segment");
 }
 
-/** @throws 404, also for another workspace's segment. */
+/** Gets a segment. @throws 404, also for another workspace's segment */
 export async function getSegment(store: StoreReader, id: string): Promise<Segment> {
   const [row, count] = await Promise.all([requireRow(store, id), countMembers(store, groupOf(id))]);
   return segmentOf(row, count);
@@ -152,10 +152,9 @@ export async function listSegments(
 }
 
 /**
- * SEG-8: a changed rule sets `needs_recompute`; the same rule leaves it as it was (AMB-70). A dynamic segment is then
- * computed anew.
- * @param seen only if it still has this version
- * @throws 404, 409 if the new name is taken, 422.
+ * Changes a segment (SEG-8). A changed rule sets `needs_recompute`; the same rule leaves it as it was (AMB-70). A
+ * dynamic segment is then recomputed. @param seen only if it still has this version @throws 404, 409 if the new name is
+ * taken, 422
  */
 export async function updateSegment(
   store: Store,
@@ -185,11 +184,11 @@ export async function updateSegment(
 
 interface Edit {
   set: Pick<SegmentRow, "name" | "updated_at"> & Partial<SegmentRow>;
-  /** A dynamic segment whose rule is another one is computed anew. */
+  /** A dynamic segment with a new rule is recomputed. */
   starts: boolean;
 }
 
-/** @throws 422 for a static segment that is to be dynamic, or the other way round */
+/** The edit of a segment. @throws 422 for changing a static segment to dynamic, or the reverse */
 async function editOf(store: Store, row: SegmentRow, { name, is_dynamic, rule }: SegmentInput): Promise<Edit> {
   if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
   const isChanged = canonicalJson(rule) !== canonicalJson(fromJson(row.rule));
@@ -231,7 +230,7 @@ async function writeEdit(
 const isUnchanged = ({ name, rule_version, run }: SegmentRow) =>
   all(is("name", name), is("rule_version", rule_version), is("run", run));
 
-/** Computes a segment anew, in the background; a computation in progress starts again. @throws 404. */
+/** Recomputes a segment in the background; a computation in progress starts again. @throws 404 */
 export async function recomputeSegment(store: Store, timers: Timers, id: string): Promise<void> {
   return untilUncontended(beingChanged, async () => {
     const row = await requireRow(store, id);
@@ -245,7 +244,7 @@ export async function recomputeSegment(store: Store, timers: Timers, id: string)
   });
 }
 
-/** Computes anew the dynamic segments whose members depend on where the days of the workspace begin (AMB-137). */
+/** Recomputes the dynamic segments whose members depend on the beginning of the workspace's days (AMB-137). */
 export async function recomputeDated(store: Store, timers: Timers): Promise<void> {
   // Rules are cached with the zone of their bare dates.
   await watchersChanged(store);

@@ -7,7 +7,7 @@ import { DeletedMemberships } from "../lists/items.ts";
 import { enteredLeaf, forgetInLeaf } from "../lists/leaves.ts";
 import { SegmentItem, type SegmentRow } from "./items.ts";
 
-/** Of the newest segments, so many are looked at for a person who reads about a subscriber. */
+/** The most segments, newest first, that are searched for a reader of a subscriber. */
 const MAX_SEGMENTS = 100;
 const CONCURRENT_LEAVES = 50;
 

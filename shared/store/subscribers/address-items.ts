@@ -16,7 +16,7 @@ export const AddressItem = item({
     address: v.optional(v.string()),
     reason: v.optional(v.picklist(suppressionReasons)),
     suppressed_at: v.optional(v.string()),
-    /** Who said so: a user, a key, a file. */
+    /** The origin of the statement: a user, a key, a file. */
     source: v.optional(v.string()),
     note: v.optional(v.string()),
     /** When an operator lifted the suppression, and why. */

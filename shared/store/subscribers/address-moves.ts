@@ -21,7 +21,10 @@ interface AddressMove {
   stated?: { consent: ConsentAssertion; consentId: string };
 }
 
-/** Opt-ins that were confirmed wait again, for the owner of the new address. @throws 503 where others changed the profile meanwhile */
+/**
+ * Confirmed opt-ins wait again, for the owner of the new address. @throws 503 if others changed the profile in the
+ * meantime
+ */
 export async function moveAddress(
   store: Store,
   id: string,

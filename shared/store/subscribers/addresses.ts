@@ -1,5 +1,5 @@
-// What holds for an address, for every subscriber that has it: one row of the address says that it is suppressed, and of which channels it
-// opted out (AMB-128 to AMB-130).
+// The consent state of an address, for every subscriber that has it: one row of the address has its suppression, and
+// the channels that it opted out of (AMB-128 to AMB-130).
 import { timestamp } from "../../kernel/clock.ts";
 import {
   type AddressKind,
@@ -41,8 +41,8 @@ function addressesIn(profile: ProfileRow): { kind: AddressKind; address: string 
 }
 
 /**
- * What holds for the addresses of subscribers, in their order. One request reads a hundred.
- * @param by only the kinds of address that these send to are read; default: all
+ * The states of the addresses of subscribers, in order. One request reads a hundred. @param by only the kinds of
+ * address that these send to are read; default: all
  */
 export async function addressesOf(
   store: StoreReader,
@@ -62,7 +62,7 @@ export async function addressesOf(
   return wanted.map((ids) => Object.fromEntries(ids.map(({ kind }) => [kind, rows[next++]])));
 }
 
-/** Of email addresses, those in normalized form that are suppressed or opted out. One request reads a hundred. */
+/** The email addresses in normalized form that are suppressed or opted out. One request reads a hundred. */
 export async function heldAddresses(store: StoreReader, emails: readonly string[]): Promise<ReadonlySet<string>> {
   const all = emails.flatMap((email) => normalizedAddress("email", email) ?? []);
   const keys = all.map((address) => ({ id: addressId("email", address) }));
@@ -101,7 +101,7 @@ const stateOf = (row: AddressRow): AddressState => ({
   optedOutAt: (channel) => row[`o:${channel}`],
 });
 
-/** What counts on a channel, of the person and of the address that it has now. */
+/** The consent on a channel, from the person and the present address. */
 export function consentNow(profile: ProfileRow, addresses: Addresses, channel: ConsentChannel) {
   const [status, at = ""] = [profile[`c:${channel}`], profile[`ct:${channel}`]];
   const row = addresses[channels[channel].address];
@@ -125,7 +125,7 @@ export interface NewSuppression {
   at?: number | undefined;
   /** A file says the time: where the address is suppressed since that very moment, the file is our own, and says nothing new. */
   isDated?: boolean | undefined;
-  /** It comes later than what it tells of: who lifted the address since then knew more. */
+  /** A report comes later than its event: a user who lifted the suppression since then knew more. */
   isReport?: true | undefined;
 }
 
@@ -149,7 +149,7 @@ export async function suppressAddress(
     note,
     ...indexKey(SuppressionsByTime, store.tenant, { shard: shardOf(id), suppressed_at, id }),
   };
-  // What was said of a weaker reason says nothing of this one.
+  // A statement about a weaker reason does not concern this one.
   const remove = (["source", "note"] as const).filter((key) => set[key] === undefined);
   const weaker = suppressionReasons.slice(0, suppressionReasons.indexOf(reason));
   const isOther = any(below("suppressed_at", suppressed_at), above("suppressed_at", suppressed_at));
@@ -212,7 +212,7 @@ export async function unsubscribe(
 
   const consent: ConsentAssertion = { channel: "email", status: "opted_out", consented_at: at, source: "unsubscribe" };
   const isOpen = any(absent("c:email"), oneOf("c:email", ["opted_in", "pending", "unknown"]));
-  // A repeat would be refused, and costs as much as what it repeats.
+  // A repeat would be refused, and cost as much as the first write.
   const isDone =
     profile !== undefined &&
     profile["c:email"] !== "opted_out" &&

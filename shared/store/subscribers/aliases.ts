@@ -10,8 +10,8 @@ import { Alias, Profile, SubscriberAlias } from "./items.ts";
 import { isLiving } from "./subscribers.ts";
 
 /**
- * Anonymous ids of one subscriber. What somebody did is read under each of them, for every event that a rule asks for: without a
- * bound anybody with the publishable key would make that as dear as they like (docs/decisions/0139).
+ * Anonymous ids of one subscriber. Its events are read under each of them, for every event that a rule needs: without a
+ * limit anybody with the publishable key could make that arbitrarily expensive (docs/decisions/0139).
  */
 export const MAX_ALIASES = 200;
 
@@ -29,7 +29,7 @@ interface Link {
  */
 export async function linkAlias(store: Store, anonymous: string, subscriber: string): Promise<Link | undefined> {
   // Not a condition of the transaction, which costs 2 units for each KB of the profile. The second pass of an erasure
-  // removes what is linked meanwhile.
+  // removes ids that are linked in the meantime.
   const [profile, count] = await Promise.all([
     store.get(Profile, { id: subscriber }),
     store.count(SubscriberAlias, { subscriber }, { eventual: true }),
@@ -61,8 +61,8 @@ export async function ownersOf(store: StoreReader, anonymous: readonly string[])
 }
 
 /**
- * Whose subscribers' events are, at one look.
- * @returns the subscriber of an actor; undefined for an anonymous id that is nobody's, and for an event without actor
+ * The subscribers of events, in one read. @returns the subscriber of an actor; undefined for an unlinked anonymous id,
+ * and for an event without actor
  */
 export async function subscribersOf(
   store: StoreReader,

@@ -43,8 +43,8 @@ type ConfirmationRequest =
   | { kind: "not pending" | "asked before" | "asked too often" | "no address" | "suppressed" | "opted out" };
 
 /**
- * Whether the owner of a subscriber's address is asked to confirm an opt-in now.
- * @returns with the write that notes it: on condition that nobody else has asked since
+ * Whether the owner of a subscriber's address is asked to confirm an opt-in now. @returns with the write that notes it,
+ * on condition that no other request has asked since
  */
 export async function askingOf(store: Store, subscriber: string, channel: string): Promise<ConfirmationRequest> {
   const profile = await getProfile(store, subscriber);
@@ -57,7 +57,7 @@ export async function askingOf(store: Store, subscriber: string, channel: string
   const id = addressId("email", mailbox);
   const [row, counted] = await store.getAll(AddressItem, [{ id: address }, { id }]);
   if (row?.reason !== undefined && !OWN_REASONS.includes(row.reason)) return { kind: "suppressed" };
-  // Who is added to a list has not said anything: the opt-out before it holds.
+  // A subscriber who is added to a list has stated nothing: an earlier opt-out holds.
   const isOfList = listIdOf(channel) !== undefined;
   if (isOfList && consentNow(profile, row ? askable({ email: row }) : {}, "email")?.status === "opted_out")
     return { kind: "opted out" };
@@ -82,7 +82,7 @@ type Confirmation =
 
 type ConfirmedAddress = Pick<ConfirmToken, "subscriber" | "address" | "channel" | "askedAt">;
 
-/** What the link of a mail does now: nothing once the address, the statement or the subscriber is another one. */
+/** The effect of a mail's link now: none if the address, the statement or the subscriber has changed. */
 export async function confirmationOf(store: StoreReader, confirmed: ConfirmedAddress): Promise<Confirmation> {
   const { subscriber, address, channel, askedAt } = confirmed;
   const profile = await getProfile(store, subscriber);
@@ -97,7 +97,7 @@ export async function confirmationOf(store: StoreReader, confirmed: ConfirmedAdd
   return isRefused ? { kind: "gone" } : { kind: "open", email: profile.email };
 }
 
-/** What was asked before an opt-out is answered by it: a later statement has a mail of its own. */
+/** An opt-out answers all earlier questions: a later statement has a mail of its own. */
 async function isOptedOutSince(store: StoreReader, { subscriber, address, channel, askedAt }: ConfirmedAddress) {
   const [{ items }, row] = await Promise.all([
     store.query(ConsentItem, { subscriber }, { newestFirst: true, limit: MAX_STATEMENTS }),

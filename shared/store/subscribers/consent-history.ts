@@ -1,4 +1,4 @@
-// The consents of a subscriber as they are shown: what holds for its addresses, and what it said (D-CONSENT).
+// The consents of a subscriber as shown: the states of its addresses, and its own statements (D-CONSENT).
 import * as v from "valibot";
 import { personal } from "../../contract/personal.ts";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
@@ -22,8 +22,8 @@ export const LiftedSuppression = titled("LiftedSuppression", {
 type LiftedSuppression = v.InferOutput<typeof LiftedSuppression>;
 
 /**
- * What holds for the present addresses first (AMB-128, AMB-130), then the history, newest first.
- * @param after the last consent of the page before
+ * The states of the present addresses first (AMB-128, AMB-130), then the history, newest first. @param after the last
+ * consent of the page before
  */
 export async function consentsOf(
   store: StoreReader,
@@ -51,7 +51,7 @@ const liftedOf = (addresses: Addresses): LiftedSuppression[] =>
     return lifted_at === undefined ? [] : [{ kind, lifted_at, reason }];
   });
 
-/** Suppressions, and opt-outs that decide in place of what the person said. */
+/** Suppressions, and opt-outs that replace the person's own statements. */
 function consentsOfAddresses(profile: LivingProfile, addresses: Addresses): Consent[] {
   return consentChannels.flatMap((channel) => {
     const row = addresses[channels[channel].address];

@@ -29,7 +29,7 @@ export type Consent = v.InferOutput<typeof Consent>;
 
 export interface ConsentAssertion {
   channel: string;
-  /** `pending`: an opt-in that its owner has yet to confirm. `unknown`: nobody waits for that any more. */
+  /** `pending`: an opt-in that its owner has yet to confirm. `unknown`: a pending one that has ended. */
   status: "opted_in" | "opted_out" | "pending" | "unknown";
   /** RFC 3339. */
   consented_at: string;
@@ -37,7 +37,7 @@ export interface ConsentAssertion {
   ip?: string | undefined;
   text?: string | undefined;
   import_job_id?: string | undefined;
-  /** Of an import: it counts only where nothing was said before. It is not stored. */
+  /** From an import: it counts only without an earlier statement. It is not stored. */
   isPending?: true | undefined;
 }
 
@@ -65,7 +65,7 @@ export const consentWrite = (
     when,
   );
 
-/** What the profile keeps of the newest assertion of a channel (docs/decisions/0021#subscriber-shards). */
+/** The newest assertion of a channel, in the form of the profile (docs/decisions/0021#subscriber-shards). */
 export function foldedConsent({ channel, status, consented_at }: ConsentAssertion) {
   const set: Partial<ProfileRow> = {};
   set[`c:${channel}`] = status;
@@ -85,7 +85,7 @@ export const consentChange = (...assertions: readonly ConsentAssertion[]) => ({
 export const isOpenConsent = (channel: string): ConditionOf<typeof Profile> =>
   any(absent(`c:${channel}`), oneOf(`c:${channel}`, ["opted_in", "pending"]));
 
-/** Who has opted in before, with the address that a change leaves, has nothing to confirm again. */
+/** A subscriber who has opted in before, with the address that a change keeps, has nothing to confirm again. */
 export const confirmedBefore = (
   assertion: ConsentAssertion,
   profile: Partial<ProfileRow> | undefined,
@@ -111,7 +111,7 @@ export const isConfirmedElsewhere = (
 ): boolean =>
   confirmed_address !== undefined && typeof email === "string" && mailAddressId({ email }) !== confirmed_address;
 
-/** What the owner of an address confirmed: the owner of the next one has yet to. @param at RFC 3339 */
+/** Ends the confirmations of the former owner of an address. @param at RFC 3339 */
 export const unconfirmedAgain = (profile: Partial<ProfileRow>, at: string): ConsentAssertion[] =>
   familyOf(profile, "cc:")
     .filter(([channel]) => profile[`c:${channel}`] === "opted_in")
@@ -139,7 +139,7 @@ export async function waitAgain(
   return true;
 }
 
-/** What stands for the address of somebody who has none: any that is given later is another one. */
+/** The placeholder for a missing address: any later one differs from it. */
 const NO_ADDRESS = "";
 
 /** A proof in a file is as good as a confirmation: of the address that the profile has, and of no other (AMB-129). */

@@ -59,7 +59,7 @@ export const DeviceItem = item({
 
 export type DeviceRow = RowOf<typeof DeviceItem>;
 
-/** What a push is addressed by. */
+/** The address of a push. */
 export interface DeviceAddress extends Pick<DeviceRow, "platform"> {
   token?: string | undefined;
   subscription?: JsonText<PushSubscription> | undefined;

@@ -25,7 +25,7 @@ export const MAX_DEVICES = 20;
 
 type DeviceDetails = { [N in keyof typeof deviceDetails]?: v.InferOutput<(typeof deviceDetails)[N]> | undefined };
 
-/** What a client registers; fields left out keep what is known of the device. */
+/** The input of a registration; omitted fields keep the stored values of the device. */
 export interface DeviceInput extends DeviceDetails {
   subscriber_id: string;
   platform: Device["platform"];
@@ -143,7 +143,7 @@ const isInPlace = (existing: DeviceRow, row: DeviceRecord): boolean =>
 
 type Outcome = "done" | "gone" | "again";
 
-/** Nothing moved: one write of the row itself. */
+/** An unchanged place: one write of the row itself. */
 const refresh = (store: Store, row: DeviceRecord, existing: DeviceRow): Promise<Outcome> =>
   doneBy(store.put(DeviceItem, keyOfDevice(row), row, is("rev", existing.rev)));
 
@@ -163,7 +163,7 @@ async function applyRegistration(
   const subscriber = row.subscriber_id;
   const same = isSame(existing.device, row) ? existing.device : undefined;
   // Not a condition of the transaction, which costs 2 units for each KB of the profile. The second pass of an erasure
-  // removes a device that is registered meanwhile.
+  // removes a device that is registered in the meantime.
   const [profile, surplus] = await Promise.all([
     store.get(Profile, { id: subscriber }),
     same ? [] : surplusOf(store, subscriber, existing, options),

@@ -54,7 +54,7 @@ export function answeredClass(interaction: string, platform: string): ChannelCla
   return channel && hasDevices(channel) ? classOf(channel) : undefined;
 }
 
-/** What is counted of the answers of one subscriber. */
+/** The counted answers of one subscriber. */
 export async function answersOf(store: StoreReader, subscriber: string) {
   const row = await store.get(AnswersItem, { subscriber }, { eventual: true });
   return (row ? familyOf(row, "we:") : []).map(([name, count]) => {

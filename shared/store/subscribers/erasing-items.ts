@@ -1,4 +1,4 @@
-// The stored form of the register of erasures that are under way (docs/decisions/0066).
+// The stored form of the register of erasures in progress (docs/decisions/0066).
 import * as v from "valibot";
 import { hashOf } from "../hash.ts";
 import { item } from "../item.ts";
@@ -14,7 +14,7 @@ export const ErasingActor = item({
   sk: ({ actor }: { actor: string }) => hashOf(actor).slice(0, HASH_CHARACTERS),
   row: {
     erase_properties: v.optional(v.literal(true)),
-    /** Of an anonymous id: events that were received later belong to its next subscriber. */
+    /** For an anonymous id: events received later belong to its next subscriber. */
     until: v.optional(v.string()),
     expires: v.optional(v.number()),
   },

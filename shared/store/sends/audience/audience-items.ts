@@ -71,7 +71,7 @@ export const ChunkItem = item({
   row: {
     /** When its candidates were known to exist, in milliseconds. */
     planned_at: v.number(),
-    /** What reading its candidates takes beyond the rates of recipients (F10). */
+    /** The cost of reading its candidates beyond the rates of recipients (F10). */
     extra: v.optional(json<ExtraReads>()),
     /** Packed recipients, separated by spaces. */
     recipients: v.string(),
@@ -112,7 +112,7 @@ export const ClaimItem = item({
     /** Released, to be continued at this time, in milliseconds. */
     waits: v.optional(v.number()),
     deferred: v.optional(v.number()),
-    /** What the range counts of the chunk already. */
+    /** The outcomes of the chunk that its range counts already. */
     reported: v.optional(json<Record<string, number>>()),
     closed: v.optional(v.boolean()),
     ...tallyAttributes,

@@ -33,13 +33,15 @@ import { type ExtraReads, NO_EXTRA_READS, readsOfExcluded, sumOfReads } from "./
  * (docs/decisions/0021#audience-size).
  */
 export const SMALL_AUDIENCE = 1_000;
-/** An audience that is planned within the request is spread over this many chunks, so that none of their keys is hot. */
+/**
+ * An audience that is planned within the request is spread over this many chunks, so that none of their keys is hot.
+ */
 const SPREAD_OVER = 3;
 const SMALLEST_CHUNK = 100;
 /** Whole groups of ten, and whole batches of 25 rows of the ledger. */
 const roundUp = (recipients: number) => Math.ceil(recipients / 50) * 50;
 /**
- * How long after the job's time given ids are kept: long enough for a held job, and not for ever, since an erasure does
+ * How long after the job's time given ids are kept: long enough for a held job, but limited, because an erasure does
  * not visit them (SUB-10).
  */
 const GIVEN_KEPT_MS = 30 * DAY;
@@ -103,8 +105,8 @@ export async function planSmall(
 }
 
 /**
- * Judges candidates and leaves out the ones that the filters exclude. What holds for the addresses of the rest is read
- * (AMB-128), and by a smart send their history.
+ * Judges candidates and drops those that the filters exclude. For the others, the state of addresses is read (AMB-128),
+ * and in a smart send the history.
  */
 export async function keep(store: StoreReader, candidates: readonly PlacedCandidate[], rules: AudienceRules) {
   const included = candidates
@@ -125,7 +127,7 @@ export async function keep(store: StoreReader, candidates: readonly PlacedCandid
 
 type JudgedCandidate = PlacedCandidate & { judgement: Judgement };
 
-/** Judges those again whose address is suppressed or opted out. */
+/** Judges candidates again whose address is suppressed or opted out. */
 async function heldToAddresses(
   store: StoreReader,
   kept: JudgedCandidate[],

@@ -1,4 +1,4 @@
-// Where candidates come from: the shards of a workspace, the members of a list or segment, ids that the caller gave.
+// The sources of candidates: the shards of a workspace, the members of a list or segment, and given ids.
 import { byText } from "../../../kernel/order.ts";
 import type { AudienceRules, Candidate } from "../../../rules/audience.ts";
 import { hasDevices } from "../../../rules/channel-types.ts";
@@ -22,7 +22,7 @@ import { GivenIds } from "./audience-items.ts";
 const SMALL_PAGE_ROWS = 252;
 /** Rows of a shard that a worker reads at a time: full chunks and the row that says whether more follow. */
 const PAGE_ROWS = 1_001;
-/** A worker takes another shard to a page that has fewer candidates. */
+/** A worker adds another shard to a page with fewer candidates. */
 const FULL_PAGE = 800;
 /** Queries for devices of given subscribers that run at once. */
 const DEVICES_AT_ONCE = 50;
@@ -42,7 +42,7 @@ export interface RangeRef {
   range: string;
 }
 
-/** A page for a worker, which runs a while after the job: its reads need not see the last moment's writes. */
+/** A page for a worker, which runs a while after the job: eventual reads are enough. */
 export async function candidatesOf(
   store: StoreReader,
   { job, range }: RangeRef,
@@ -60,7 +60,10 @@ export async function candidatesOf(
   return { candidates: [], next: undefined };
 }
 
-/** Shards in their order, which is that of the ids in them, until a page is full. What does not fill a chunk is read again. */
+/**
+ * Shards in order, which is that of their ids, until a page is full. Candidates that do not fill a chunk are read
+ * again.
+ */
 async function pageOfShards(
   shards: readonly string[],
   cursor: string | undefined,
@@ -164,7 +167,7 @@ export async function candidatesById(
   return candidates;
 }
 
-/** A candidate of a profile, with what filters and channels see of it. */
+/** A candidate from a profile, with the fields for filters and channels. */
 export const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cursor: string): PlacedCandidate => ({
   id: profile.id,
   profile,
@@ -176,10 +179,7 @@ export const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cu
   cursor,
 });
 
-/**
- * What device filters see: what the API shows of a device, without the fields that are unknown. A device that is gone is
- * none (D-DEV).
- */
+/** The fields of devices for filters: those of the API, without unknown ones. A deleted device is left out (D-DEV). */
 export const devicesForFilters = (rows: readonly DeviceRow[]) =>
   rows
     .filter(({ status }) => status !== "invalid")
@@ -189,7 +189,7 @@ export const devicesForFilters = (rows: readonly DeviceRow[]) =>
       return { ...fields, status, push_enabled };
     });
 
-/** All subscribers, the shards in parallel; undefined as soon as they are more than `max`. */
+/** All subscribers, reading the shards in parallel; undefined as soon as there are more than `max`. */
 export async function everyone(store: StoreReader, max: number): Promise<PlacedCandidate[] | undefined> {
   const candidates: PlacedCandidate[] = [];
   await Promise.all(
@@ -205,7 +205,7 @@ export async function everyone(store: StoreReader, max: number): Promise<PlacedC
   return candidates.sort(byText(({ id }) => id));
 }
 
-/** All members; undefined as soon as they are more than `max`. */
+/** All members; undefined as soon as there are more than `max`. */
 export async function everyMember(
   store: StoreReader,
   group: Group,

@@ -42,7 +42,7 @@ export const countedIn = (row: RowOf<typeof SendCounter> | undefined, cap: Frequ
   count: row?.[counterOf(cap)] ?? 0,
 });
 
-/** What caps have counted of each of these subscribers in the windows of a moment. */
+/** The counts of caps for each of these subscribers in the windows of a moment. */
 export async function countsOf(
   store: StoreReader,
   { timezone, now }: CapContext,

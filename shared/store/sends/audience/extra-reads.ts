@@ -1,27 +1,27 @@
-// What reading the profiles of an audience takes beyond the rates of its recipients (F10): profiles that are long, and those
-// of people that the filters leave out.
+// The cost of reading the profiles of an audience beyond the rates of its recipients (F10): long profiles, and those of
+// people that the filters exclude.
 import type { Judgement } from "../../../rules/audience.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 
 /** In hundredths of a read unit that sees the newest writes. */
 export interface ExtraReads {
-  /** In whole pages, everyone. */
+  /** For reading all profiles in whole pages. */
   pages: number;
-  /** One by one, everyone. */
+  /** For reading all profiles one by one. */
   each: number;
-  /** One by one, those who are sent to. */
+  /** For reading the recipients' profiles one by one. */
   sent: number;
 }
 
 export const NO_EXTRA_READS: ExtraReads = { pages: 0, each: 0, sent: 0 };
 
 const UNIT_BYTES = 4_096;
-/** What the rates of a send have in them. */
+/** The profile size in the rates of a send. */
 const ORDINARY_BYTES = 220;
-/** Longer than the profile that they were measured with, by more than a tenth. */
+/** Longer by more than a tenth than the profile of the measurements. */
 const LONG_BYTES = 320;
 const HUNDRED = 100;
-/** Of a membership row that names a person to read, beside the rows around it. */
+/** The cost of a membership row, beside the rows around it. */
 const MEMBER_READ = 10;
 const DEVICES_READ = 95;
 
@@ -31,7 +31,10 @@ const bytesOf = (profile: LivingProfile): number =>
     return sum + name.length + Buffer.byteLength(typeof value === "string" ? value : JSON.stringify(value));
   }, 0);
 
-/** Of candidates that the filters leave out: they are no recipients, so no rate has them. @param kept the others */
+/**
+ * The reads of candidates that the filters exclude: they are not recipients, so no rate includes them. @param kept the
+ * others
+ */
 export function readsOfExcluded(
   candidates: readonly { id: string; profile?: LivingProfile | undefined }[],
   kept: readonly { id: string }[],
@@ -49,7 +52,7 @@ export function readsOfExcluded(
   return reads;
 }
 
-/** Of people with long profiles that the filters keep. */
+/** The reads of kept people with long profiles. */
 export function readsOfLong(
   judged: readonly { profile?: LivingProfile | undefined; judgement: Judgement }[],
 ): ExtraReads {

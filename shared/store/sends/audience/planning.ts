@@ -1,4 +1,4 @@
-// What decides how an audience is planned: the usable channels, the workspace's consent rule, and its history.
+// The facts for planning an audience: the usable channels, the workspace's consent rule, and its history.
 import type { AudienceRules } from "../../../rules/audience.ts";
 import { capsOn } from "../../../rules/caps.ts";
 import type { ChannelType } from "../../../rules/channel-types.ts";
@@ -31,7 +31,7 @@ type PlannedSpec = Pick<
 > &
   Pick<JobSpec, "confirms">;
 
-/** What a send keeps of a channel. */
+/** The settings of a channel that a send keeps. */
 export const channelSettings = (channel: ChannelRow): DeliverySettings["via"][number] => {
   const { id, type, credentials, settings } = channel;
   const isSmtp = type === "email" && settings !== undefined && fromJson(settings).provider === "smtp";
@@ -46,7 +46,7 @@ export const channelSettings = (channel: ChannelRow): DeliverySettings["via"][nu
 
 type SpecTexts = Partial<Pick<JobSpec, "topic" | "title" | "body" | "data" | "by_channel" | "variant_b" | "in_app">>;
 
-/** Why the profiles of recipients are read, which costs units: their choices, or texts of their own. */
+/** Why the profiles of recipients are read, which costs units: topic choices, or texts of their own. */
 export function profileReads({ topic, ...said }: SpecTexts): Pick<DeliverySettings, "profiles"> {
   const { title, body, data, by_channel, variant_b, in_app } = said;
   const isPersonal = hasPlaceholders(JSON.stringify([title, body, data, by_channel, variant_b, in_app]));

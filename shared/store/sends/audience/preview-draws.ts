@@ -20,14 +20,14 @@ const Sealed = v.object({
   draw: v.string(),
   at: v.number(),
   digest: v.string(),
-  /** Of the message alone: what a test of the send has too. */
+  /** The digest of the message alone, which a test of the send has too. */
   message: v.string(),
   holdout: v.number(),
   split: v.number(),
 });
 type Sealed = v.InferOutput<typeof Sealed>;
 
-/** The ids as the request names them: what becomes of their owners meanwhile makes no other send of it. */
+/** The ids as the request names them: later changes of their owners do not make it another send. */
 type DrawRequest = { spec: JobSpec; named: readonly string[] | undefined };
 
 export function namedIn({ external_ids, subscriberIds }: Pick<NewNotification, "external_ids" | "subscriberIds">) {
@@ -37,13 +37,13 @@ export function namedIn({ external_ids, subscriberIds }: Pick<NewNotification, "
 
 const digest = (said: unknown): string => hashOf(JSON.stringify(said)).slice(0, DIGEST_LENGTH);
 
-/** Mails by name: a preview has them as they are, and a row of a campaign or send may name them. */
+/** Mails by name: a preview has the whole mails, and a row of a campaign or send may only name them. */
 const saidBy = (spec: JobSpec) => {
   const { title, body, by_channel, data, variant_b, chat_app, template_id, channel_ids, category, topic } = named(spec);
   return [title, body, by_channel, data, variant_b, chat_app, template_id, channel_ids, category, topic];
 };
 
-/** Of the content and the audience. Its name and its limits may change after the preview. */
+/** The digest of the content and the audience. The name and the limits may change after the preview. */
 function digestOf({ spec, named }: DrawRequest): string {
   const { target, scheduled_at, bypass_quiet_hours, device_filters, subscriber_filters } = spec;
   const { channel_arbitration_mode, holdout_percentage, split_percentage } = spec;
@@ -67,7 +67,7 @@ export function previewId(store: StoreReader, secrets: RootSecrets, draw: string
   return sealCursor(secrets, scopeOf(store), sealed);
 }
 
-/** @throws 422 for an id that is none or is too old */
+/** Opens the id of a preview. @throws 422 for an invalid or old id */
 function opened(store: StoreReader, secrets: RootSecrets, id: string): Sealed {
   const none = "is not the id of a preview";
   const sealed = v.safeParse(Sealed, openCursor(secrets, scopeOf(store), id, "preview_id", none));
@@ -79,7 +79,7 @@ function opened(store: StoreReader, secrets: RootSecrets, id: string): Sealed {
 
 const ofAnother = () => invalid({ preview_id: "is of another send: preview this one" });
 
-/** The draw of a preview. @throws 422 for an id that is none, is too old, or is of none of these bodies */
+/** The draw of a preview. @throws 422 for an invalid or old id, or one of other bodies */
 export function drawOf(store: StoreReader, secrets: RootSecrets, id: string, ...asked: readonly DrawRequest[]): string {
   const { draw, digest } = opened(store, secrets, id);
   if (!asked.some((request) => digestOf(request) === digest)) throw ofAnother();

@@ -1,4 +1,4 @@
-// What would become of each recipient's messages, before anything is sent (F8).
+// The expected results of each recipient's messages, before anything is sent (F8).
 import type { Judgement } from "../../../rules/audience.ts";
 import { type FrequencyCap, isSameWindow } from "../../../rules/caps.ts";
 import { classOf } from "../../../rules/channel-types.ts";
@@ -23,10 +23,12 @@ export type SentCandidate = KeptCandidate & {
   judgement: Extract<Judgement, { verdict: "send" }>;
 };
 
-/** `textless`: its messages that fail, since they have no text. */
+/** `textless`: its messages that fail, because they have no text. */
 export type Future = ExpectedOutcome & { until: number | undefined; textless: Target[] };
 
-/** What quiet hours, caps, a blank subject and the status of a chat-app template do with each recipient's messages. */
+/**
+ * The effect of quiet hours, caps, a blank subject and the status of a chat-app template on each recipient's messages.
+ */
 export async function futuresOf(
   store: StoreReader,
   spec: JobSpec,
@@ -59,7 +61,7 @@ export async function futuresOf(
       const fullLater = until === undefined ? [] : full.filter(({ per }) => isSameWindow(per, timezone, at, until));
       const laterRefusal = (target: Target): LateSkip | undefined =>
         fullLater.some((cap) => concerns(cap, target)) ? "capped" : undefined;
-      // A smart send goes on to another class then.
+      // A smart send then goes on to another class.
       const isSmart = spec.channel_arbitration_mode === "smart";
       const circumstances = { isSmart, quietUntil: until, refusal, ...(!isSmart && { laterRefusal }) };
       const { now, later, reason } = expectedOutcome(judgement.targets, circumstances);

@@ -28,9 +28,9 @@ import { channelSettings, deliverySettingsOf, planningRules, profileReads, selec
 import { type Future, futuresOf, type KeptCandidate, type SentCandidate } from "./preview-futures.ts";
 import { sampleOf } from "./preview-sample.ts";
 
-/** Candidates that are judged: of a larger audience they are a sample, since ids are spread evenly. */
+/** Candidates that are judged: in a larger audience they are a sample, because ids are spread evenly. */
 const MAX_CANDIDATES = 10_000;
-/** The same where each of them takes a request or two of its own. */
+/** The same if each of them takes a request or two of its own. */
 const MAX_EVALUATED_ONE_BY_ONE = 2_000;
 /** Recipients whose texts are rendered, and the characters of HTML that are rendered for all of them: a request ends in time. */
 const MAX_RENDERED = 1_000;
@@ -41,7 +41,7 @@ const NO_CANDIDATES: { candidates: PlacedCandidate[]; exact: boolean } = { candi
 const Numbers = v.record(v.string(), v.number());
 
 export const SendPreview = v.object({
-  /** Every candidate was judged; else counts are estimates from a sample. */
+  /** Every candidate was judged; otherwise counts are estimates from a sample. */
   exact: v.boolean(),
   counts: v.object({
     total: v.number(),
@@ -67,12 +67,12 @@ export const SendPreview = v.object({
       data: personal(v.optional(v.nullable(v.record(v.string(), v.any())))),
     }),
   ),
-  /** Some of the ones that would be skipped, by reason. */
+  /** Some of the skipped recipients, by reason. */
   skipped_samples: v.record(v.string(), v.array(v.string())),
-  /** What it would cost in the deployment's own account, at list prices (F10). */
+  /** The expected cost in the deployment's own account, at list prices (F10). */
   cost: said("What it would cost at list prices, an estimate", SendCost),
   rendered: v.object({ recipients: v.number(), failed: v.number(), unknown_variables: Numbers }),
-  /** Who the renderings are for; `null` if they are for somebody without attributes. */
+  /** The person of the renderings; `null` for a person without attributes. */
   rendered_for: v.nullable(v.string()),
   /** The message as that subscriber would see it, on each channel of the send. */
   renderings: v.array(Rendering),
@@ -90,11 +90,11 @@ interface PreviewOptions {
   renderFor: LivingProfile | undefined;
   /** The attributes that the texts may show to the caller. Absent: all. */
   sees?: ReadonlySet<string> | undefined;
-  /** Decides who is held out and who gets variant B. */
+  /** Decides the control group and the arms. */
   draw: string;
 }
 
-/** @param texts what the send says: the template's where it names one */
+/** Previews a send. @param texts the texts of the send: those of its template if it names one */
 export async function previewSend(
   store: StoreReader,
   spec: JobSpec,
@@ -134,7 +134,7 @@ export async function previewSend(
   preview.missed_by_class = missedOf(reached, rules);
   const chatApp = await chatAppWords(store, via, said);
   const unrenderable = addTexts(preview, reached.slice(0, mostRendered(said)), { said, futures, seenOf, at, chatApp });
-  // What fails for everyone of a sample is in the text itself.
+  // If all of a sample fail, the text itself is at fault.
   if (unrenderable > 0 && unrenderable === preview.rendered.recipients) throw invalid({ content: UNRENDERABLE });
   const shown = renderFor ?? reached[0]?.profile;
   const arm = reached.find(({ id: subscriber }) => subscriber === shown?.id)?.judgement.arm;
@@ -154,7 +154,7 @@ function mostRendered({ by_channel, variant_b }: JobSpec): number {
   return Math.min(MAX_RENDERED, Math.ceil(MAX_RENDERED_CHARACTERS / Math.max(1, ...lengths)));
 }
 
-/** Counts what would become of each candidate. `reached`: the recipients of a message. */
+/** Counts the expected result of each candidate. `reached`: the recipients of a message. */
 function countOutcomes(
   kept: readonly KeptCandidate[],
   futures: ReadonlyMap<string, Future>,

@@ -36,7 +36,7 @@ export interface Chunk {
   next: string | undefined;
   /** When its candidates were known to exist, in milliseconds. */
   plannedAt: number;
-  /** What reading its candidates takes beyond the rates of recipients. */
+  /** The cost of reading its candidates beyond the rates of recipients. */
   extra?: ExtraReads | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface PlannedChunk {
   skippedIds: Record<string, string[]>;
 }
 
-/** Packs judged candidates. @param ofExcluded what reading those takes that the filters leave out beside them */
+/** Packs judged candidates. @param ofExcluded the reads of candidates that the filters exclude */
 export function packChunk(
   judged: readonly { id: string; judgement: Judgement; profile?: LivingProfile | undefined }[],
   { next, plannedAt, ofExcluded = NO_EXTRA_READS }: Pick<Chunk, "next" | "plannedAt"> & { ofExcluded?: ExtraReads },
@@ -127,7 +127,7 @@ export async function getChunk(
 
 const skippedIn = ({ skipped }: Chunk): number => Object.values(skipped).reduce((sum, n) => sum + n, 0);
 
-/** How many people are in a chunk, held out and skipped included. */
+/** The number of people in a chunk, including held-out and skipped ones. */
 export const peopleIn = (chunk: Chunk): number => chunk.recipients.length + chunk.heldOut.length + skippedIn(chunk);
 
 /** How many recipients of a chunk are in each arm. @param isReached by their place in the chunk */

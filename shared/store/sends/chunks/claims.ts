@@ -24,7 +24,7 @@ interface Home {
   /** No worker has had the chunk. */
   isUnclaimed: Condition;
   isOpen: Condition;
-  /** What every claim says beside the lease. */
+  /** The attributes of every claim beside the lease. */
   says: { status?: "processing" };
 }
 
@@ -44,7 +44,7 @@ const homeOf = (chunkRef: ChunkRef): Home => (isOnJob(chunkRef) ? jobRow : ownRo
 export const isHeld = <A extends string>({ owner, step }: Lease, isOpen: Condition<A>) =>
   all<A | "owner" | "step">(isOpen, is("owner", owner), is("step", step));
 
-/** `busy`: another worker has it until then. `repeats`: another one had it, and may have done a part of it. */
+/** `busy`: another worker has it until then. `repeats`: another worker had it, and may have done a part of it. */
 type ClaimResult = { kind: "claimed"; lease: Lease; repeats: boolean } | { kind: "closed" } | Busy;
 type Busy = { kind: "busy"; until: number };
 
@@ -105,7 +105,7 @@ export type AdvanceResult =
 interface HeldChunk {
   chunkRef: ChunkRef;
   lease: Lease;
-  /** How far it has got, see `progressText`. */
+  /** Its progress, see `progressText`. */
   progress: string;
 }
 
@@ -163,7 +163,7 @@ export async function release(
   );
 }
 
-/** What a range counts of a chunk that waits. */
+/** The counts of a waiting chunk in its range. */
 function rangeWrites(store: Store, chunkRef: ChunkRef, more: Record<string, number>): ItemWrite<"workspace">[] {
   if (Object.keys(more).length === 0) return [];
   const add = { ...more, ...timedAddends(outcomesOf(more)) };
@@ -171,8 +171,8 @@ function rangeWrites(store: Store, chunkRef: ChunkRef, more: Record<string, numb
 }
 
 /**
- * Continues a chunk whose lease has ended, from the step that was read: a late request does not take it after another
- * worker has been at it.
+ * Continues a chunk whose lease has ended, from the step that was read: a late request cannot take it after another
+ * worker has worked on it.
  */
 export function takeOver(
   store: Store,

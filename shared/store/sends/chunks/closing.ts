@@ -1,5 +1,6 @@
-// The end of chunks: what became of their recipients is counted once, in one write with the end. A chunk of a range closes
-// into its range (docs/decisions/0002); one that is on the row of its job ends the job (docs/decisions/0027, 0046).
+// The end of chunks: the outcomes of their recipients are counted once, in one write with the end. A chunk of a range
+// closes into its range (docs/decisions/0002); one that is on the row of its job ends the job (docs/decisions/0027,
+// 0046).
 import { timestamp } from "../../../kernel/clock.ts";
 import { throwFailures } from "../../../kernel/failures.ts";
 import { jobMoves, outcomeOf } from "../../../rules/job-states.ts";
@@ -22,7 +23,7 @@ import { isOnJob } from "./range-names.ts";
 import { passedNow } from "./ranges.ts";
 import { addends, beyond, type Tally } from "./tallies.ts";
 
-/** What a worker holds of the chunk that it closes: a lease, or the round of inboxes on the row of a job. */
+/** The worker's hold on the chunk that it closes: a lease, or the round of inboxes on the row of a job. */
 export type Hold = { kind: "lease"; lease: Lease } | { kind: "round"; at: number };
 
 export interface ClosingChunk {
@@ -32,7 +33,7 @@ export interface ClosingChunk {
   tally: Tally;
   /** It is the last chunk of its range. */
   isFinal: boolean;
-  /** Nothing more of it is sent. */
+  /** The chunk's send was stopped. */
   isStopped: boolean;
 }
 
@@ -64,7 +65,7 @@ function counterOf({ chunkRef, job }: ClosingChunk): "range" | "quarter" | "jour
   return job.source.type === "api" ? "quarter" : "journey";
 }
 
-/** What is not counted of the chunk yet. */
+/** The outcomes of the chunk that are not counted yet. */
 const uncounted = ({ hold, tally }: ClosingChunk): Record<string, number> =>
   beyond(addends(tally), hold.kind === "lease" ? hold.lease.reported : {});
 
@@ -155,7 +156,10 @@ function endingOf({ tally, isStopped }: ClosingChunk): ChunkEnding {
   return hasFailed ? { kind: "fail", error: NOTHING_DELIVERED.message } : { kind: "delivered" };
 }
 
-/** What the end of a job removes of its claim. `reported` stays: these outcomes were counted before a wait. */
+/**
+ * The attributes of a claim that the end of its job removes. `reported` stays: these outcomes were counted before a
+ * wait.
+ */
 const CLAIM_ATTRIBUTES = ["owner", "lease", "at", "step", "progress", "waits", "deferred"] as const;
 
 /** Deliveries by the day, by week and class of channels, and of journeys. The first job decides the shard. */

@@ -1,4 +1,4 @@
-// Recipients of a send who wait for the end of quiet hours, and until when they wait (D-QUIET).
+// Recipients of a send who wait for the end of quiet hours, and how long they wait (D-QUIET).
 import { timestamp } from "../../../kernel/clock.ts";
 import type { Unit } from "../../../rules/progress.ts";
 import { quietEnd } from "../../../rules/progress-rounds.ts";
@@ -32,9 +32,9 @@ export function quietNow(quiet: QuietSettings, workspaceZone: string, profile: L
 }
 
 /**
- * The totals of a job. Those of one in progress, or stopped in progress, are the totals of its ranges: each adds its own
- * to the job when it closes. A send to one recipient has no ranges. The total of one in progress is everyone who is planned
- * (AMB-95), its other counts are of the chunks that were begun.
+ * The totals of a job. A job in progress, or stopped in progress, has the totals of its ranges: each adds its own to
+ * the job when it closes. A send to one recipient has no ranges. The total of a job in progress counts all planned
+ * recipients (AMB-95); its other counts are of the chunks that were begun.
  */
 export async function soFar(store: StoreReader, job: JobRecord): Promise<Tally & { deferred: number }> {
   if (job.status !== "processing" && !isStopped(job)) return { ...job, deferred: 0 };
@@ -52,13 +52,13 @@ export async function soFar(store: StoreReader, job: JobRecord): Promise<Tally &
   return { ...tally, counts, deferred: begun.reduce((sum, { deferred = 0 }) => sum + deferred, 0) };
 }
 
-/** A job with its totals until now: its row has those of what is closed. */
+/** A job with its totals until now: its row has those of closed ranges. */
 export const jobNow = async (store: StoreReader, job: JobRecord): Promise<JobRecord> => ({
   ...job,
   ...(await soFar(store, job)),
 });
 
-/** What a chunk has still to do, by the places of its recipients; nothing once it is closed. */
+/** The remaining work of a chunk, by the places of its recipients; nothing after it is closed. */
 export function waitsIn(claim: Pick<ClaimState, "progress" | "closed"> | undefined): Map<number, Unit[]> {
   if (!claim || claim.closed) return new Map();
   const { work = [], to, next } = progressOf(claim.progress);

@@ -1,14 +1,14 @@
-// What a worker holds of a chunk while it delivers it, and how that is stored (docs/decisions/0013).
+// The hold of a worker on a chunk during delivery, and its stored form (docs/decisions/0013).
 import { SECOND } from "../../../kernel/clock.ts";
 import type { NewRowOf, RowOf } from "../../item.ts";
 import { fromJson } from "../../json-text.ts";
 import type { ClaimItem } from "../audience/audience-items.ts";
 import type { JobItem } from "../jobs/job-items.ts";
 
-/** A worker's time limit and 10 s: when it is over, no worker is working on the group any more. */
+/** A worker's time limit and 10 s: after this, no worker is working on the group. */
 export const LEASE_MS = 70 * SECOND;
 
-/** What one worker holds of a chunk. */
+/** The hold of one worker on a chunk. */
 export interface Lease {
   owner: string;
   /** Counts the writes, so that a worker recognizes its own write when it repeats it. */
@@ -17,7 +17,7 @@ export interface Lease {
   at: number;
   /** Recipients of the chunk that the range counts as waiting for the end of quiet hours. */
   deferred: number;
-  /** What is counted of the chunk already, before a long wait. */
+  /** The outcomes of the chunk that were counted before a long wait. */
   reported: Record<string, number>;
 }
 
@@ -35,7 +35,7 @@ export function claimOnJob({ owner, lease = 0, at = 0, ...row }: RowOf<typeof Jo
   return owner === undefined ? undefined : { owner, lease, at, step, progress, waits, deferred, reported };
 }
 
-/** What a lease is restored from when a chunk is taken over. */
+/** The stored lease, for taking over a chunk. */
 export const leaseOf = ({ owner, step = 0, at, deferred = 0, reported }: ClaimState): Lease => ({
   owner,
   step,

@@ -1,5 +1,5 @@
-// The settlement of a quarter-hour of sends to one subscriber: what its jobs say is compared with what is counted of them,
-// and the difference is counted. It may run at any time and any number of times (docs/decisions/0055, 0056).
+// The settlement of a quarter-hour of sends to one subscriber: the totals of its jobs are compared with the counted
+// ones, and the difference is counted. It may run at any time and any number of times (docs/decisions/0055, 0056).
 import { timeOfUuid, uuidPrefixOf } from "../../../kernel/ids.ts";
 import { addedUp } from "../../../rules/counting.ts";
 import { isTerminal } from "../../../rules/job-states.ts";
@@ -45,7 +45,10 @@ export async function directLanes(store: StoreReader): Promise<JobLane[]> {
   return lanesOf(["api"], (kind) => width?.[kind] === true);
 }
 
-/** For so many quarter-hours after it, one is left to its watch. From then on the nightly recount settles it too. */
+/**
+ * For this many quarter-hours, a quarter-hour is settled only by its watch. After that the nightly recount settles it
+ * too.
+ */
 export const WATCHED_QUARTERS = 3;
 
 const periodOf = (quarter: number): string => periodAt(quarter * QUARTER_MS).name;
@@ -53,14 +56,13 @@ const periodOf = (quarter: number): string => periodAt(quarter * QUARTER_MS).nam
 interface SettledQuarter {
   /** The sends that have not ended. */
   open: JobRecord[];
-  /** What was counted, as far as it was not counted before. */
+  /** The totals that were not counted before. */
   counted: Numbers;
 }
 
 /**
- * Counts what is not counted yet of a quarter-hour in one partition, in one transaction with the row that says what is
- * counted. That row is read before the jobs, so a worker that read them earlier than another one is refused and reads
- * them again.
+ * Counts the uncounted part of a quarter-hour in one partition, in one transaction with the row of the counted totals.
+ * That row is read before the jobs, so a worker with older jobs is refused and reads them again.
  */
 export async function settleQuarter(
   store: Store,
@@ -88,7 +90,10 @@ export async function settleQuarter(
   });
 }
 
-/** Jobs that appeared after a settlement: what was taken ahead for them was returned, unless it still is to be. */
+/**
+ * Charges jobs that appeared after a settlement: the quota taken ahead for them was returned, unless that is still to
+ * come.
+ */
 const chargeLate = (quarter: number, usage: RowOf<typeof Usage> | undefined, n: number): ItemWrite<"workspace"> => {
   const period = periodOf(quarter);
   const taken = `ahead:${quarter}` as const;
@@ -98,8 +103,8 @@ const chargeLate = (quarter: number, usage: RowOf<typeof Usage> | undefined, n: 
 };
 
 /**
- * Returns to the quota what was taken ahead in a quarter-hour and not used, once all its partitions are settled. What an
- * environment still holds of it has lost its worth by then.
+ * Returns the unused quota that was taken ahead in a quarter-hour, when all its partitions are settled. An environment
+ * can no longer use its part by then.
  */
 export async function returnUnused(store: Store, quarter: number, lanes: readonly JobLane[]): Promise<void> {
   const period = periodOf(quarter);
@@ -115,7 +120,7 @@ export async function returnUnused(store: Store, quarter: number, lanes: readonl
   );
 }
 
-/** How many sends of a quarter-hour used what was taken ahead in it. */
+/** How many sends of a quarter-hour used quota that was taken ahead in it. */
 export async function usedAhead(store: StoreReader, quarter: number): Promise<number> {
   let used = 0;
   for (const lane of await directLanes(store)) used += (await readQuarter(store, quarter, lane)).totals[AHEAD] ?? 0;
@@ -140,7 +145,7 @@ export async function firstQuarter(
   return found.length > 0 ? Math.min(...found) : undefined;
 }
 
-/** Quarter-hours before the current one whose settlement may be due still. */
+/** Quarter-hours before the current one that may not be settled yet. */
 const UNSETTLED_QUARTERS = 3;
 /** Sends that a report reads itself, of each partition. Of more than these, it shows none until they are settled. */
 const MAX_SHOWN = 100;
@@ -148,9 +153,8 @@ const MAX_SHOWN = 100;
 export type DayCounters = Omit<RowOf<typeof HourCount>, "pk">;
 
 /**
- * What the settlements of the last quarter-hours are going to add to the counters of days, so that a workspace with few
- * sends reads its own at once.
- * @returns rows like those of `HourCount`
+ * The pending additions of the last quarter-hours to the counters of days, so that a workspace with few sends sees its
+ * own at once. @returns rows like those of `HourCount`
  */
 export async function unsettledDays(store: StoreReader): Promise<DayCounters[]> {
   const lanes = await directLanes(store);
@@ -177,7 +181,7 @@ export async function unsettledDays(store: StoreReader): Promise<DayCounters[]> 
 export const sealsOfQuarter = async (store: StoreReader, key: Buffer, quarter: number, lane: JobLane): Promise<Seals> =>
   (await readQuarter(store, quarter, lane, key)).seals;
 
-/** @param key of the audit trail, where the seals are wanted */
+/** Reads a quarter-hour. @param key of the audit trail, if the seals are needed */
 async function readQuarter(store: StoreReader, quarter: number, lane: JobLane, key?: Buffer) {
   const bounds = { from: uuidPrefixOf(quarter * QUARTER_MS), to: uuidPrefixOf((quarter + 1) * QUARTER_MS) };
   let totals: Numbers = {};
@@ -191,7 +195,7 @@ async function readQuarter(store: StoreReader, quarter: number, lane: JobLane, k
   return { totals, open, seals };
 }
 
-/** What sends to one subscriber add to the counters. */
+/** The additions of sends to one subscriber to the counters. */
 function totalsOf(rows: readonly JobRow[]): Numbers {
   const totals: Numbers = {};
   for (const row of rows)
@@ -199,7 +203,7 @@ function totalsOf(rows: readonly JobRow[]): Numbers {
   return totals;
 }
 
-/** What a job adds to the counters. Of one that waited, the outcomes before the wait were counted then. */
+/** The additions of a job to the counters. If it waited, the outcomes before the wait were counted then. */
 function countersOf(row: JobRow): [name: string, n: number][] {
   const counters: [string, number][] = row.ahead ? [[AHEAD, row.reserved ?? 0]] : [];
   if (row.counted === undefined || row.completed_at === undefined) return counters;

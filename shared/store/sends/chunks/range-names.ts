@@ -51,7 +51,7 @@ export function mayHold(range: string, shard: string): boolean {
   return source.from !== "shards" || source.shards.includes(shard);
 }
 
-/** The ranges of a job whose audience is planned by workers. @param audience about how many are in its target */
+/** The ranges of a job whose audience is planned by workers. @param audience the approximate size of its target */
 export function rangesOf(
   { target, subscriber_ids_count }: Pick<JobSpec, "target" | "subscriber_ids_count">,
   audience: number,

@@ -105,7 +105,7 @@ export async function closeRange(
 const changedByOthers = busy.transient("What a send did is being counted by others.");
 
 /**
- * Counts by the day what a range of a send that was ended early did, once: such a range is never closed into its job
+ * Counts by day the outcomes of a range whose send was ended early, once: such a range is never closed into its job
  * (F21).
  */
 export async function countStopped(

@@ -38,7 +38,7 @@ export const uncertain = said(
 );
 export const uncertainIn = (failReasons: Record<string, number>): number => failReasons[UNCONFIRMED] ?? 0;
 
-/** SMA-7: what the API returns of a smart send. */
+/** The report of a smart send in the API (SMA-7). */
 export const ArbitrationReport = v.object({
   chosen: v.array(
     v.object({ class: v.picklist(channelClasses), source: v.picklist(rankSources), subscribers: v.number() }),
@@ -57,20 +57,23 @@ interface Arbitration extends Omit<ArbitrationReport, "chosen"> {
 }
 
 export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, undefined>> {
-  /** Recipients whom a channel type did not reach, whatever another one did; who is skipped is not among them (AMB-139). */
+  /**
+   * Recipients whom a channel type did not reach, whatever the others did; skipped recipients are not counted
+   * (AMB-139).
+   */
   failed_by_channel: Record<string, number>;
-  /** Those among them whose provider did not answer. */
+  /** Those of them whose provider did not answer. */
   uncertain_by_channel: Record<string, number>;
   /** Mails handed over, by the provider of their mailboxes; those of others are left out. */
   mailboxes: Record<string, number>;
   /** Recipients reached, by arm; empty of a send without arms. */
   delivered_by_arm: Record<string, number>;
   arbitration: Arbitration;
-  /** What the brake of a send looks at (F21), here of addresses and chunks; empty for a send without one. */
+  /** The figures for the brake of a send (F21), by addresses and chunks; empty without a brake. */
   attempts: StepAttempts;
   /** Among `skipped`, those who were planned as recipients: the lift looks at them (D-ATTRIB). */
   late_skips: number;
-  /** What reading its candidates takes beyond the rates of recipients. */
+  /** The cost of reading its candidates beyond the rates of recipients. */
   extra: ExtraReads;
 }
 
@@ -132,7 +135,7 @@ export function addends(tally: Tally): Record<string, number> {
   return added;
 }
 
-/** The difference of two sets of addends, which may be negative: what is left to add where `before` was added already. */
+/** The difference of two sets of addends, which may be negative: the remaining addends after `before`. */
 export function beyond(now: Record<string, number>, before: Record<string, number>): Record<string, number> {
   const names = new Set([...Object.keys(now), ...Object.keys(before)]);
   const more = [...names].map((name) => [name, (now[name] ?? 0) - (before[name] ?? 0)] as const);

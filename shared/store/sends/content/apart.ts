@@ -8,7 +8,7 @@ import { hashOf } from "../../hash.ts";
 /** A content of more bytes as JSON is stored in two places. */
 const MAX_IN_ROW_BYTES = 102_400;
 const FIELDS = ["html", "design"] as const;
-/** What texts refer to, as the rules that look for it name it. */
+/** The roots of variables in texts, which rules look for. */
 const ROOTS = ["subscriber", "event", "data"] as const;
 
 /** A content, or a message with two arms of it. */
@@ -57,8 +57,8 @@ export const named = <T extends SaysByChannel>(said: T): T =>
   });
 
 /**
- * Contents that one row holds, as that row keeps them: as they are up to 100 KB of JSON, else with the names of their mails.
- * @returns what is to be stored under those names, before the row
+ * Contents in the form for one row: unchanged up to 100 KB of JSON, else with the names of their mails. @returns the
+ * mails to store under those names, before the row
  */
 export function split<T extends SaysByChannel>(said: readonly T[]): { kept: T[]; texts: ReadonlyMap<string, string> } {
   const texts = new Map<string, string>();

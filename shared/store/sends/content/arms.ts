@@ -1,4 +1,5 @@
-// Renders what a send says, per arm of an A/B test. Texts that refer to nothing of the recipient are rendered once.
+// Renders the content of a send, per arm of an A/B test. Texts that refer to nothing of the recipient are rendered
+// once.
 import { isRenderError, type RenderScope } from "../../../rules/render.ts";
 import type { StoreReader } from "../../context.ts";
 import { findEvent } from "../../events/events.ts";
@@ -19,7 +20,7 @@ export interface ArmRenderer<T> {
 /** The scope of a send that refers to nothing of the recipient. */
 export const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
 
-/** @returns undefined for what cannot be rendered. */
+/** Renders. @returns undefined if it fails */
 export function attempted<T>(render: () => T): T | undefined {
   try {
     return render();
@@ -49,7 +50,7 @@ export function armRenderer<T>(
   };
 }
 
-/** What the texts of a send may refer to. */
+/** The variables of a send's texts. */
 export function scopeOf(profile: LivingProfile, job: Pick<Job, "data">, event: Event): RenderScope {
   const { id, external_id, email } = subscriberOf(profile);
   return { subscriber: { id, external_id, email, attributes: attributesOf(profile) }, data: job.data ?? {}, event };

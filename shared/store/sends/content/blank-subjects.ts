@@ -1,4 +1,4 @@
-// Whose mail has no subject, asked before anything is sent.
+// Finds mails without a subject before anything is sent.
 import { ownContent, saidBy } from "../../../rules/channel-content.ts";
 import { isBlank } from "../../../rules/characters.ts";
 import { type CompiledTemplate, compileTemplate, type RenderScope } from "../../../rules/render.ts";
@@ -7,7 +7,10 @@ import { type Arm, attempted } from "./arms.ts";
 
 type JobTexts = Pick<Job, "title" | "body" | "by_channel" | "variant_b">;
 
-/** Whether a mail would have no subject for somebody, who is then not sent one. Of many people, so nothing else is rendered. */
+/**
+ * Whether a mail would have no subject for a recipient, who is then skipped. It is called for many people, so nothing
+ * else is rendered.
+ */
 export function blankSubjects(job: JobTexts): (arm: Arm, scope: RenderScope, now: number) => boolean {
   const subjects = new Map<Arm, CompiledTemplate>();
   const subjectOf = (arm: Arm): CompiledTemplate => {
@@ -21,7 +24,7 @@ export function blankSubjects(job: JobTexts): (arm: Arm, scope: RenderScope, now
   return (arm, scope, now) => {
     const subject = subjectOf(arm);
     if (subject.isStatic) return false;
-    // What cannot be rendered fails, and is not skipped.
+    // A subject that cannot be rendered fails, and is not skipped.
     return attempted(() => isBlank(subject.render(scope, { now, escape: "none" }).text)) ?? false;
   };
 }

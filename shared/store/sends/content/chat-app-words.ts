@@ -1,5 +1,5 @@
-// What the chat app shows where an approved template stands in place of title and body (AMB-90): its text, filled for a
-// recipient. For previews and explanations; what is sent is made by the provider of the same values.
+// The text of an approved template in place of title and body in the chat app (AMB-90), filled for a recipient, for
+// previews and explanations. The provider makes the sent text from the same values.
 import { isBlank } from "../../../rules/characters.ts";
 import { filledBody } from "../../../rules/chat-app-template-states.ts";
 import { compileTemplate, type RenderScope } from "../../../rules/render.ts";
@@ -63,7 +63,7 @@ export async function chatAppWords(
   };
 }
 
-/** What one channel shows. */
+/** The message on one channel. */
 export type Shown = FilledTemplate | { kind: "texts"; texts: RenderedTexts } | { kind: "failed" };
 
 export function shownOn(

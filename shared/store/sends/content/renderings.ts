@@ -1,5 +1,5 @@
-// What one subscriber would read on each channel, rendered by the code that sends it, with what to look at before sending
-// (RDA-8, CHC-5).
+// The message of one subscriber on each channel, rendered by the code that sends it, with hints before sending (RDA-8,
+// CHC-5).
 import * as v from "valibot";
 import { personal } from "../../../contract/personal.ts";
 import type { PushExtras, Says } from "../../../rules/channel-content.ts";
@@ -61,11 +61,11 @@ export const Rendering = v.object({
 export type Rendering = v.InferOutput<typeof Rendering>;
 type Warning = Rendering["warnings"][number];
 
-/** What phones and browsers show of a notification that is not expanded. */
+/** The part of a collapsed notification that phones and browsers show. */
 const SHOWN_TITLE = 50;
 const SHOWN_BODY = 150;
 const MAX_PUSH_BYTES = 4_096;
-/** What the service adds to a payload: ids, names of fields. */
+/** The bytes that the service adds to a payload: ids, names of fields. */
 const PAYLOAD_OVERHEAD = 400;
 
 type Content = Says & Pick<JobContent, "data">;
@@ -82,11 +82,11 @@ interface ShownFor {
   chatApp: ChatAppWords;
 }
 
-/** What a mail carries beside its content. */
+/** The parts of a mail beside its content. */
 interface MailFrame {
   /** The UTM query of its links. */
   utm: string | undefined;
-  /** Of its footer: the lines of the sender, and which links it has. */
+  /** The parts of its footer: the lines of the sender, and its links. */
   sender: readonly string[];
   isMarketing: boolean;
   hasTopic: boolean;
@@ -99,7 +99,7 @@ interface OfSend {
   name: string | null;
 }
 
-/** What the service adds to a mail of a send: tags of its links, the sender's address, and the links of its footer. */
+/** The additions of the service to a mail: tags of its links, the sender's address, and the links of its footer. */
 export const mailFrameOf = (
   workspace: Pick<WorkspaceSettings, "utm_defaults" | "sender_name" | "postal_address"> | undefined,
   { category, topic, name }: OfSend,
@@ -118,7 +118,7 @@ const framed = (bodies: MailBodies, { utm, sender, isMarketing, hasTopic }: Mail
     words: footerWordsFor(locale),
   });
 
-/** What each channel shows of a content, for a preview. @param now in milliseconds */
+/** The rendering of a content on each channel, for a preview. @param now in milliseconds */
 export function renderingsOf(
   content: Content,
   channels: readonly ChannelType[],

@@ -1,4 +1,4 @@
-// Whose message by another channel than mail has no text, asked before anything is sent.
+// Finds messages without text on channels other than mail, before anything is sent.
 import { ownContent, saidBy } from "../../../rules/channel-content.ts";
 import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
 import { isBlank } from "../../../rules/characters.ts";
@@ -24,7 +24,10 @@ interface Shown {
   now: number;
 }
 
-/** Whether what a channel other than mail says to somebody would have no text. An image or a button alone is shown in an inbox. */
+/**
+ * Whether a message on a channel other than mail would have no text for a recipient. An image or a button alone is
+ * shown in an inbox.
+ */
 export function textless(job: SaidByAll): (shown: Shown, channel: ChannelType) => boolean {
   const kept = new Map<string, boolean>();
   let renderer: { now: number; of: Renderer } | undefined;
@@ -54,7 +57,7 @@ export function textless(job: SaidByAll): (shown: Shown, channel: ChannelType) =
 export const failsFirst = (hasNoText: ReturnType<typeof textless>, shown: Shown, channel: ChannelType): boolean =>
   channel !== "in_app" && hasNoText(shown, channel);
 
-/** What cannot be rendered is no blank text: it fails by itself. */
+/** A text that cannot be rendered is not blank: it fails by itself. */
 const isBlankFor = (text: string, scope: RenderScope, now: number): boolean =>
   attempted(() => isBlank(compileTemplate(text).render(scope, { now, escape: "none" }).text)) ?? false;
 

@@ -1,4 +1,4 @@
-// What a send says by a provider: title, body and custom data, and what the channel has of its own (CHC-1 to CHC-3).
+// The content of a send for a provider: title, body and custom data, and the channel's own fields (CHC-1 to CHC-3).
 import {
   type ByChannel,
   ownContent,
@@ -49,12 +49,12 @@ export interface Renderer {
 
 type JobTexts = Pick<Job, "title" | "body" | "by_channel" | "variant_b" | "data">;
 
-/** Renders what the class of a channel says. @throws an Error named `RenderError` when a limit is exceeded */
+/** Renders the content of a channel's class. @throws an Error named `RenderError` when a limit is exceeded */
 type ClassRenderer = (scope: RenderScope) => Texts & { unknown: string[] };
 
 /**
- * Renders what a send says, by arm and channel. Templates are compiled at their first use.
- * @param now in milliseconds: what `now` is in them
+ * Renders the content of a send, by arm and channel. Templates are compiled at their first use. @param now in
+ * milliseconds: the value of `now` in them
  */
 export function rendererOf(job: JobTexts, now: number, event: Event): Renderer {
   const data = job.data ? compileData(job.data) : undefined;
@@ -96,7 +96,7 @@ const HASH_CHARACTERS = 12;
 
 const shortHash = (said: unknown): string => hashOf(JSON.stringify(said)).slice(0, HASH_CHARACTERS);
 
-/** A hash of what a message says: whether the same comes of its content later. */
+/** A hash of a rendered message, to compare it with a later rendering. */
 export const saidHash = ({ unknown: _, ...said }: RenderedTexts): string => shortHash(said);
 
 /** The same of a template of the chat app, which says the values of its variables. */
@@ -144,7 +144,7 @@ const shownInApp = ({ image_url, actions }: InAppExtras, content: InAppExtras): 
   }),
 });
 
-/** Of a preview: messages of an inbox are rendered where they are written (in-app.ts). */
+/** For a preview: inbox messages are rendered where they are written (in-app.ts). */
 function inboxRenderer(
   texts: { title: string; body: string },
   { title, body, ...extras }: NonNullable<ByChannel["in_app"]> = {},
@@ -193,7 +193,7 @@ function plainRenderer(texts: { title: string; body: string }, now: number): Cla
   };
 }
 
-/** `body` stays the text of the message; the two bodies are made of what the channel has, else of it (CHC-4). */
+/** `body` stays the text of the message; the two bodies are made of the channel's content, or else of it (CHC-4). */
 function mailRenderer(
   texts: { title: string; body: string },
   { subject, preheader, html, text, apart }: NonNullable<ByChannel["email"]> = {},

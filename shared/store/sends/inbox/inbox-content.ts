@@ -1,4 +1,4 @@
-// What a message of the inbox says. A long text that is the same for everybody is not in its row: the row names the
+// The content of an inbox message. A long text that is the same for all recipients is not in its row: the row names the
 // content of the job (docs/decisions/0023).
 import { Buffer } from "node:buffer";
 import { saidBy } from "../../../rules/channel-content.ts";
@@ -42,7 +42,7 @@ export function storedText(
   return { text: job.content, arm };
 }
 
-/** What an arm says in the inbox, before anything is rendered. The image of an experience is that of its arm. */
+/** The content of an arm in the inbox, before rendering. The image of an experience is that of its arm. */
 export function saidInApp(job: JobContent, arm: NamedText["arm"]) {
   const { title, body, by_channel } = saidBy(job, arm);
   const { in_app: inApp = {} } = by_channel;
@@ -55,7 +55,7 @@ export function saidInApp(job: JobContent, arm: NamedText["arm"]) {
   };
 }
 
-/** What a message of these texts says if nothing in them is to be rendered. */
+/** The content of a message with these texts if nothing in them is rendered. */
 function textOf(job: JobContent, arm: NamedText["arm"]): MessageText {
   const { in_app: look, data } = job;
   const { title, body, image_url, actions } = saidInApp(job, arm);

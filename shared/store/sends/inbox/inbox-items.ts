@@ -1,5 +1,5 @@
-// The stored form of the inbox (INB). Messages are immutable: what a reader does is stored in rows of its own, so that
-// a redelivered write can never undo a read (docs/decisions/0003).
+// The stored form of the inbox (INB). Messages are immutable: the actions of a reader are stored in rows of their own,
+// so that a redelivered write can never undo a read (docs/decisions/0003).
 import * as v from "valibot";
 import { DAY } from "../../../kernel/clock.ts";
 import { item } from "../../item.ts";
@@ -7,7 +7,7 @@ import { json } from "../../json-text.ts";
 import type { Value } from "../../model.ts";
 import type { InAppContent } from "../jobs/job-spec.ts";
 
-/** What a message shows; the look is that of experiences. */
+/** The content of a message; its look is that of experiences. */
 export type MessageContent = Partial<InAppContent> & {
   title: string;
   body: string;

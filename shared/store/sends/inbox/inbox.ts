@@ -77,7 +77,7 @@ export async function listMessages(
   return found;
 }
 
-/** What a reader did with a message. */
+/** The state of a message for its reader. */
 interface SeenMessage {
   row: MessageRow;
   status: InboxStatus;
@@ -119,7 +119,7 @@ export interface StreamRows {
   streams: RowOf<typeof SubscriberStream>[];
 }
 
-/** Messages with an id from this time on, and the open streams: what a live stream polls (0.5 RCU, one request). */
+/** Messages with an id from this time on, and the open streams: the poll of a live stream (0.5 RCU, one request). */
 export async function streamRowsSince(store: StoreReader, subscriber: string, sinceMs: number): Promise<StreamRows> {
   const found: StreamRows = { messages: [], streams: [] };
   const range = { ...rangeFrom(lowestId(sinceMs)), to: `${SubscriberStream.prefix}~`, eventual: true };
@@ -175,7 +175,7 @@ export async function readAll(store: Store, subscriber: string): Promise<number>
   return unread.length;
 }
 
-/** Of those above a message the first one counts, unless the message was hidden at that time. */
+/** The first one after a message counts, unless the message was hidden at that time. */
 const MAX_READ_ALLS = 20;
 
 /** INB-8, INB-9: reading keeps a dismissal, dismissing sets no read_at (AMB-37). @throws 404. */
@@ -257,7 +257,7 @@ function statusOf(dismissedAt: string | undefined, readAt: string | undefined): 
 
 /** A message may be written so long after its round began, by a slow worker or by one that continues for another. */
 const RECENT_MS = HOUR;
-/** So many are named, the newest: a mark costs 3 WCU at most. */
+/** The most named messages, the newest ones: a mark costs at most 3 WCU. */
 const MAX_RECENT = 60;
 const isRecent = (id: string, at: number): boolean => timeOfUuid(id) > at - RECENT_MS;
 

@@ -11,7 +11,7 @@ const lease = v.number();
 export const SubscriberStream = item({
   about: "An open live stream of a subscriber: the newest three stay open.",
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
-  // Next to the messages, so that one read of a live stream finds what is new and whether its viewer has left.
+  // Next to the messages, so that one read of a live stream finds new messages and whether its viewer has left.
   sk: ({ connection }: { connection: string }) => `I$${connection}`,
   prefix: "I$",
   row: {

@@ -1,5 +1,5 @@
-// Bursts of clicks: a machine that follows all links of a mail is recognized by the last of them, and what was counted for
-// a person until then is taken back (F19).
+// Bursts of clicks: a machine that follows all links of a mail is recognized by the last of them, and the person's
+// counts until then are taken back (F19).
 import { addedUp } from "../../../rules/counting.ts";
 import { type Stage, stages } from "../../../rules/interactions.ts";
 import { BURST_MS, isBurst, type MachineVerdict } from "../../../rules/tracking.ts";
@@ -28,7 +28,7 @@ type HumanMark = `${"opened_human" | "clicked_human"}${string}`;
 /** The stages among marks, which may also be by channel. */
 export const stagesAmong = (marks: readonly string[]): Stage[] => stages.filter((stage) => marks.includes(stage));
 
-/** The attribute that notes when a link was followed; undefined for what is no link of several. */
+/** The attribute with the last click on a link; undefined unless it is one of several. */
 export const linkFollowed = ({ link, machine }: Click, now: number): Record<`l:${number}`, number> | undefined =>
   link && link.count > 1 && (machine === undefined || machine === "burst")
     ? { [`l:${link.position}`]: now }
@@ -37,7 +37,7 @@ export const linkFollowed = ({ link, machine }: Click, now: number): Record<`l:$
 const followedLinks = (row: EngagementRow | undefined): Map<number, number> =>
   new Map(row ? familyOf(row, "l:").map(([position, at]) => [Number(position), at]) : []);
 
-/** The verdict on a click, with what is known of the clicks before. */
+/** The verdict on a click, by the clicks before it. */
 export function burstVerdict(store: Store, { link }: Click, row: EngagementRow | undefined): "burst" | undefined {
   if (!link) return undefined;
   const now = store.clock.now();
@@ -57,7 +57,7 @@ export function retractable(row: EngagementRow | undefined, now: number): HumanM
   });
 }
 
-/** What is taken back, each with the time at which it was counted. */
+/** The counts that are taken back, each with its time. */
 export const retractions = (
   row: EngagementRow | undefined,
   retracted: readonly HumanMark[],
@@ -69,7 +69,7 @@ export const retractions = (
 
 const isHuman = (name: string): name is HumanMark => /^(opened|clicked)_human/.test(name);
 
-/** What is removed with marks of a person: whose mailbox it was belongs to one of them. */
+/** The attributes to remove with the marks of a person: the mailbox provider belongs to one of them. */
 export const withMailbox = (retracted: readonly HumanMark[]): (HumanMark | "mailbox")[] =>
   retracted.includes(OPENED_MAIL) ? [...retracted, "mailbox"] : [...retracted];
 
@@ -79,8 +79,8 @@ interface Recipient {
 }
 
 /**
- * Looks again after a click was counted for a person: of clicks that come at the same time, none may have seen the
- * others. Takes back what the burst was counted for, once.
+ * Checks again after a click was counted for a person, because simultaneous clicks may not have seen each other. It
+ * takes back the counts of the burst, once.
  */
 export async function retractBurst(
   store: Store,

@@ -48,7 +48,7 @@ interface Report {
   variant_id?: string | undefined;
   /** Set if a machine did it: stored, but not a part of what makes two reports equal (AMB-92). */
   machine?: MachineVerdict | undefined;
-  /** Of a link in a mail: its position, and how many links the mail has. */
+  /** For a link in a mail: its position, and the number of links in the mail. */
   link?: { position: number; count: number } | undefined;
 }
 
@@ -75,7 +75,8 @@ async function countReport(
 ): Promise<CountOutcome> {
   if (isTestId(report.job_id)) return "left out";
   const digest = digestOf(report);
-  // Cheap at first: anybody may report, and most of what is read is the profile. The conditions find what was stale.
+  // Cheap at first: anybody may report, and most of the read is the profile. The conditions of the write find stale
+  // data.
   let eventual = true;
   return untilUncontended<CountOutcome>(busy.transient("Too many reports of one recipient at once."), async () => {
     const { job, isCounted, isNamed, ...recipient } = await readContext(store, report, digest, eventual);
@@ -146,7 +147,7 @@ async function readContext(
 /** A stage, also by channel, or an answer by class of channels: attributes of `Engagement`. */
 type Mark = Stage | `${Stage}@${string}` | `answered@${ChannelClass}`;
 
-/** What a report is the first to say of its recipient, and what it shows to be of a machine. */
+/** The new facts of a report about its recipient, and the counts that it shows to be a machine's. */
 interface Effect {
   channel: ReturnType<typeof channelOf>;
   stages: readonly Stage[];

@@ -62,7 +62,7 @@ export const Engagement = item({
     "clicked*": v.string(),
     /** When each link of the mail was followed last, in milliseconds. */
     "l:*": v.number(),
-    /** Whose mailbox it was in which the mail was opened by a person; absent for a provider without figures of its own. */
+    /** The mailbox provider of a mail that a person opened; absent for a provider without figures of its own. */
     mailbox: v.optional(v.picklist(knownProviders)),
     /** The classes of channels in which the job was answered. */
     "answered@*": v.string(),

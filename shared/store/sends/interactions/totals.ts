@@ -30,7 +30,9 @@ type CountedInteraction = Pick<
 const REPORTS = "i";
 const RECIPIENTS = "r";
 
-/** What a row adds to the counters: `i|tapped`, `r|opened`, and the same under `c|<channel>` and `v|<variant>`. */
+/**
+ * The additions of a row to the counters: `i|tapped`, `r|opened`, and the same under `c|<channel>` and `v|<variant>`.
+ */
 export function countersOf({ interaction, channel, variant_id, firsts, retracted = [] }: CountedInteraction) {
   const names = [`${REPORTS}|${interaction}`];
   if (channel !== undefined) names.push(`c|${channel}|${REPORTS}|${interaction}`);
@@ -49,7 +51,7 @@ export const recipientCounters = (stagesReached: readonly string[], variant: str
     return variant === undefined ? [name] : [name, `v|${variant}|${name}`];
   });
 
-/** What comes later counts with the last of these days, so that the counter of a job stays small. */
+/** Later interactions count on the last of these days, so that the counter of a job stays small. */
 const MAX_DAYS = 30;
 
 /**
@@ -112,7 +114,7 @@ const countersIn = (row: RowOf<typeof InteractionCount>): Counter[] =>
 
 type Sums = ReadonlyMap<string, number>;
 
-/** What counters by their names add up to, see `countersOf`. */
+/** The totals of counters by name, see `countersOf`. */
 export function totalsOf(counters: readonly Counter[]): InteractionTotals {
   const sums = new Map<string, number>();
   for (const [name, n] of counters) sums.set(name, (sums.get(name) ?? 0) + n);

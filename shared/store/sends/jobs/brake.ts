@@ -45,7 +45,7 @@ export async function brakeFor(
 const withWait = (safety: Safety): Safety =>
   safety.canary_percent === undefined ? safety : { canary_wait_minutes: DEFAULT_CANARY_WAIT_MINUTES, ...safety };
 
-/** What is known of a send, and of the sizes of its ranges. */
+/** The figures of a send, and the sizes of its ranges. */
 export interface BrakeView {
   figures: Figures;
   sizes: RangeSize[];
@@ -90,8 +90,7 @@ export async function haltJob(
 }
 
 /**
- * Lets a halted send go on: what is known until now does not count against it any more.
- * @param safety other limits from now on; `off`: none
+ * Resumes a halted send: its figures until now no longer count. @param safety other limits from now on; `off`: none
  * @returns false if it is not halted
  */
 export async function resumeHalted(store: Store, job: JobRecord, safety: Safety | "off" | undefined): Promise<boolean> {

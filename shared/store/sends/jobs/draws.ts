@@ -1,4 +1,4 @@
-// What a send drew for its recipients.
+// The draws of a send for its recipients.
 import { armOf, HALF } from "../../../rules/split.ts";
 import type { JobRecord } from "./job-record.ts";
 

@@ -1,4 +1,4 @@
-// What a job says: short content is on the job's row; long content is stored once, under its hash
+// The content of a job: short content is on the job's row; long content is stored once, under its hash
 // (docs/decisions/0023).
 import { Buffer } from "node:buffer";
 import { withoutNulls } from "../../../kernel/objects.ts";
@@ -76,8 +76,8 @@ async function contentsOf(store: StoreReader, hashes: readonly string[], options
 export type StoredContents = ReadonlyMap<string, RowOf<typeof ContentItem>>;
 
 /**
- * Contents by their hashes, but for those that are not stored. A content never changes under its hash: what a read at half the price
- * finds is right, and what is too new for it is read again.
+ * The stored contents by their hashes. A content never changes under its hash, so an eventual read is right if it finds
+ * one, and is repeated if it does not.
  */
 export async function readContents(
   store: StoreReader,

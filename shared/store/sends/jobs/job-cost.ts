@@ -1,4 +1,4 @@
-// What a send cost so far, computed from the totals that it has anyway, and what one would cost (F10, docs/decisions/0053).
+// The cost of a send so far, computed from its totals, and the expected cost of a new one (F10, docs/decisions/0053).
 import { addressKindOf } from "../../../rules/addresses.ts";
 import { type ChannelType, hasConsent } from "../../../rules/channel-types.ts";
 import {
@@ -34,7 +34,7 @@ export const lookedUpIn = ({ looked_up, subscriber_ids_count }: LookedUp): numbe
 
 type Totals = Pick<Tally, "delivered_by_channel" | "counts" | "skip_reasons"> & Partial<Pick<Tally, "extra">>;
 
-/** Who is skipped for one of these has no address that is looked up. */
+/** Recipients skipped for one of these reasons have no address that is read. */
 const WITHOUT_ADDRESS = new Set(["no_address", "no_device", "no_channel", "invalid_phone", "unknown_subscriber"]);
 
 /** How many of the skipped have an address, of a send by channels that ask for what holds for it. */
@@ -55,13 +55,13 @@ export function costOfJob(job: CostedJob, totals: Totals): SendCost {
   return costOf(taken, provider);
 }
 
-/** What a send took of the service, and what its providers charge. @param totals of the send until now */
+/** The consumed units of a send, and the charges of its providers. @param totals of the send until now */
 export function expensesOf(
   { direct, ranges = [], target, source, deliverySettings, channel_arbitration_mode: mode, ...ids }: CostedJob,
   { delivered_by_channel, counts, skip_reasons, extra }: Totals,
 ): { taken: Rate; provider: ProviderCost } {
   const via = deliverySettings?.via ?? [];
-  // Of a failed message the channel is not counted: it costs the service as much as one that was accepted.
+  // The channel of a failed message is not counted: it costs the service as much as an accepted one.
   const failedBy = via.length === 1 && via[0] ? via[0].type : "other";
   const reached = {
     ...delivered_by_channel,
@@ -86,7 +86,7 @@ export function expensesOf(
   return { taken, provider: providerCost(delivered_by_channel, pricesOf(via)) };
 }
 
-/** How recipients are found: by what a send targets, else by their ids. */
+/** How recipients are found: by the target of the send, else by their ids. */
 export const audienceKindOf = (target: { type: string } | null | undefined): Audience =>
   target?.type === "all" || target?.type === "list" || target?.type === "segment" ? target.type : "given";
 
@@ -98,7 +98,7 @@ export const isBySmtp = (via: readonly { isSmtp?: boolean | undefined }[]): bool
 export const countedPeriods = (settings: Pick<DeliverySettings, "caps"> | undefined): number =>
   new Set(settings?.caps?.map(({ per }) => per)).size;
 
-/** What the cost of a send that is not made yet depends on beside how many it reaches. */
+/** The facts, beside the number of recipients, that determine the cost of a new send. */
 export interface Rating {
   prices: Prices;
   audience: Audience;

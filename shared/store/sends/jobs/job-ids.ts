@@ -4,7 +4,7 @@ import { timeOfUuid, uuidV8 } from "../../../kernel/ids.ts";
 export const jobSources = ["api", "campaign", "journey", "schedule", "experience"] as const;
 export type JobSource = (typeof jobSources)[number];
 
-/** What makes many jobs has a partition of its own, so that the list of the others never reads them. */
+/** Sources with many jobs have partitions of their own, so that the list of the others never reads them. */
 const jobKinds = ["api", "journey", "authored"] as const;
 export type JobKind = (typeof jobKinds)[number];
 
@@ -24,10 +24,9 @@ export type JobLane = `JOB#${JobKind}` | `JOB#${JobKind}#${string}`;
 const OF_NO_JOB: JobLane = "JOB#api";
 
 /**
- * The id of a job that is made now, or again by a repeat with the same time and tail.
- * @param at in milliseconds: the order of the list
- * @param tail ten bytes: random, or a hash of what the job belongs to
- * @param isWide the jobs of this kind are spread over shards
+ * The id of a new job, the same for a repeat with the same time and tail. @param at in milliseconds: the order of the
+ * list @param tail ten bytes: random, or a hash of the job's origin @param isWide the jobs of this kind are spread over
+ * shards
  */
 export function jobIdOf(source: JobSource, at: number, tail: Uint8Array, isWide = false): string {
   const bytes = Uint8Array.from(tail.subarray(0, 10));

@@ -1,5 +1,5 @@
-// The stored form of notification jobs (NTF), and of what belongs to them: their content, the answer to a creation, a plan
-// of an agent (AGT-3), and what is counted of them beside their own totals.
+// The stored form of notification jobs (NTF) and related rows: their content, the answer to a creation, a plan of an
+// agent (AGT-3), and further counters beside their totals.
 import * as v from "valibot";
 import { Timestamp } from "../../../contract/schemas.ts";
 import type { Figures, Halt } from "../../../rules/brake.ts";
@@ -11,7 +11,7 @@ import { tallyAttributes } from "../chunks/tallies.ts";
 import { type JobLane, jobSources, laneOf } from "./job-ids.ts";
 import { type DeliverySettings, type JobContent, type JobDetails, jobFields } from "./job-spec.ts";
 
-/** Without what is null, and without defaults. */
+/** Without null values and defaults. */
 const storedFields = {
   ...jobFields,
   name: v.optional(jobFields.name),
@@ -34,7 +34,9 @@ export const JobItem = item({
     react: v.literal("job"),
     ...storedFields,
     ...tallyAttributes,
-    /** What came back later (`Late`, job-record.ts): `bounced` and `complained` mails, `lost` and `unsubscribed` recipients. */
+    /**
+     * Later results (`Late`, job-record.ts): `bounced` and `complained` mails, `lost` and `unsubscribed` recipients.
+     */
     "late:*": v.number(),
     /** Absent where a send has nothing that is kept here: the row of a send to one subscriber is billed by its length. */
     details: v.optional(json<JobDetails>()),
@@ -68,7 +70,9 @@ export const JobItem = item({
     /** The ranges of the audience: set at creation for a small one, else at dispatch. */
     ranges: v.optional(v.array(v.string())),
     ranges_closed: v.optional(v.number()),
-    /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
+    /**
+     * Its campaign is paused or archived: it is neither fired, dispatched nor planned, and its deferred messages wait.
+     */
     held: v.optional(v.boolean()),
     /** The brake stopped it: why, with the figures of that moment. */
     halted: v.optional(json<Halt>()),
@@ -78,7 +82,7 @@ export const JobItem = item({
     released_at: v.optional(v.number()),
     /** Set at dispatch. */
     settings: v.optional(json<DeliverySettings>()),
-    /** Sends taken from the quota for this job; once it has ended, what it sent. */
+    /** Sends taken from the quota for this job; after its end, the number that it used. */
     reserved: v.optional(v.number()),
     /** When they were taken, in milliseconds. Absent: when it was created. */
     reserved_at: v.optional(v.number()),
@@ -162,11 +166,11 @@ export const SendPlan = item({
     agent_key: v.string(),
     /** The body of the send as JSON, without the recipients of its target, who are kept by id. The confirmation removes it. */
     body: v.optional(v.string()),
-    /** What the agent asked for, as JSON. */
+    /** The request of the agent, as JSON. */
     asked: v.optional(v.string()),
     /** It has conditions over people, or its text has. */
     conditional: v.optional(v.boolean()),
-    /** Of the body, and of the template and the rule that it names. */
+    /** The digest of the body, and of the template and the rule that it names. */
     digest: v.string(),
     /** Until when it may be confirmed, in milliseconds. */
     until: v.number(),
@@ -187,12 +191,12 @@ export const ConditionalSend = item({
   writers: ["api-mcp"],
 });
 
-/** What is known of a mail after its send was counted. */
+/** A later result of a mail, after its send was counted. */
 export interface LateResult {
   kind: "arrived" | "bounced" | "complained" | "unsubscribed";
   /** When the mail was sent, in milliseconds: it counts on that day. */
   at: number;
-  /** Of a mail that arrived or came back: no other channel reached the recipient. */
+  /** For a mail that arrived or bounced: no other channel reached the recipient. */
   isAlone?: boolean;
   /** The provider of its mailbox; undefined for any other. */
   mailbox?: string | undefined;

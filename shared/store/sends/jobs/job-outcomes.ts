@@ -1,5 +1,5 @@
-// What the end of a job leaves on its source: the last error of a schedule until its next success, that of an experience until
-// its next send, and the errors of a campaign's messages, each with an annotation (AMB-123, AMB-126).
+// The effects of a job's end on its source: the last error of a schedule until its next success, that of an experience
+// until its next send, and the errors of a campaign's messages, each with an annotation (AMB-123, AMB-126).
 import { timestamp } from "../../../kernel/clock.ts";
 import { timeOfUuid } from "../../../kernel/ids.ts";
 import { wallClock } from "../../../rules/time-zones.ts";

@@ -1,4 +1,4 @@
-// A notification job as its row says it, and with what it says.
+// A notification job from its row, with and without its content.
 import type { Figures, Halt } from "../../../rules/brake.ts";
 import type { RowOf } from "../../item.ts";
 import type { ClaimState } from "../chunks/leases.ts";
@@ -18,10 +18,10 @@ export const NOTHING_LATE = {
   /** Mails without an answer that arrived, and recipients who were counted as failed until then. */
   arrived: 0,
   found: 0,
-  /** Of the mails that came back, those without an answer, and recipients who were counted as failed until then. */
+  /** Bounced mails, mails without an answer, and recipients who were counted as failed until then. */
   returned: 0,
   missed: 0,
-  /** Of those recipients, by their arm: `found` ones and `lost` ones. */
+  /** The `found` and `lost` ones of these recipients, by arm. */
   gained_a: 0,
   gained_b: 0,
   lost_a: 0,
@@ -29,7 +29,7 @@ export const NOTHING_LATE = {
 };
 type Late = typeof NOTHING_LATE;
 
-/** A job as its row says it. `withContent` adds what it says. */
+/** A job from its row. `withContent` adds its content. */
 export interface JobRecord
   extends Omit<JobSpec, keyof JobContent>,
     Tally,
@@ -38,7 +38,7 @@ export interface JobRecord
   content: JobContent | string;
   /** Its recipients are in two arms. */
   isSplit: boolean;
-  /** What came back after it was handed over. */
+  /** The results after it was handed over. */
   late: Late;
   error: string | null;
   dispatched_at: string | null;
@@ -50,17 +50,19 @@ export interface JobRecord
   /** The ranges of the audience: set at creation for a small one, else at dispatch. */
   ranges: string[] | undefined;
   ranges_closed: number;
-  /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
+  /**
+   * Its campaign is paused or archived: it is neither fired, dispatched nor planned, and its deferred messages wait.
+   */
   held: boolean;
   /** Why its brake stopped it, until it is resumed or canceled (F21). */
   halted: Halt | undefined;
-  /** What was known of it when it was resumed last. */
+  /** Its figures when it was last resumed. */
   resumedWith: Figures | undefined;
   /** When it was last released, in milliseconds: it counts as late only after that. */
   releasedAt: number | undefined;
   /** Set at dispatch. */
   deliverySettings: DeliverySettings | undefined;
-  /** Sends taken from the quota for this job, undefined until they are; once it has ended, what it sent. */
+  /** Sends taken from the quota for this job; undefined before that; after its end, the number that it used. */
   reserved: number | undefined;
   /** When they were taken, in milliseconds; undefined if they were taken ahead. */
   reservedAt: number | undefined;

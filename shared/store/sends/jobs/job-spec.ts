@@ -55,7 +55,7 @@ export interface InAppContent {
     | undefined;
 }
 
-/** What a send says, and the filters of its audience: what may be long. */
+/** The content of a send, and the filters of its audience: the fields that may be long. */
 export interface JobContent {
   title: string | null;
   body: string | null;
@@ -68,7 +68,7 @@ export interface JobContent {
     image_url?: string | undefined;
     by_channel?: ByChannel | undefined;
   } | null;
-  /** What some channels say instead of title and body (CHC-1). */
+  /** The variations of some channels, in place of title and body (CHC-1). */
   by_channel?: ByChannel | undefined;
   /** Only of experiences. */
   in_app?: InAppContent | undefined;
@@ -76,7 +76,7 @@ export interface JobContent {
   chat_app?: ChatAppContent | undefined;
 }
 
-/** What few sends have beside their content. */
+/** Fields that few sends have beside their content. */
 interface SpecExtras {
   /** Only of journeys: the event that its texts may refer to (D-LIQUID). */
   event_id?: string | undefined;
@@ -94,12 +94,12 @@ interface SpecExtras {
   confirms?: Confirms | undefined;
 }
 
-/** What is stored as one JSON text, without what is null. Content is in it if it is short. */
+/** The part that is stored as one JSON text, without null values. It includes short content. */
 export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">>, SpecExtras {
   target?: Target | null;
 }
 
-/** What the owner of an address is asked. */
+/** The question to the owner of an address. */
 interface Confirms {
   channel: string;
   /** The id of the address. */
@@ -124,7 +124,7 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
   source: { type: JobSource; id: string | null };
 }
 
-/** A send of what is not said: at once, to all that it is for, in one form. */
+/** The defaults of a send: at once, to its whole audience, in one form. */
 export const PLAIN_SEND = {
   name: null,
   title: null,
@@ -149,9 +149,9 @@ export interface DeliverySettings {
     id: string;
     type: ChannelType;
     credentials?: string | undefined;
-    /** What the provider charges for a message, in dollars, where it charges and that is known (F10). */
+    /** The provider's charge for a message, in dollars, if there is one and it is known (F10). */
     price?: number | undefined;
-    /** Of mails: they go by a mail server, which reports nothing. */
+    /** For mails: they go through a mail server, which reports nothing. */
     isSmtp?: true | undefined;
   }[];
   emailConsent: "opt_out" | "opt_in";

@@ -160,15 +160,15 @@ export async function holdJob(store: Store, id: string): Promise<JobRecord | und
 }
 
 /**
- * Releases a held job: what came due meanwhile fires at once, and what had begun continues.
- * @param scheduledAt its new time, for which a timer is set
+ * Releases a held job: due messages fire at once, and a begun job continues. @param scheduledAt its new time, for which
+ * a timer is set
  */
 export async function releaseJob(store: Store, id: string, scheduledAt?: string): Promise<void> {
   const set = { released_at: store.clock.now(), scheduled_at: scheduledAt };
   await whereItHolds(store.change(JobItem, { job: id }, { set, remove: ["held"] }, present("held")));
 }
 
-/** @throws 404, also for another workspace's job. */
+/** Gets a job. @throws 404, also for another workspace's job */
 export async function getJob(store: StoreReader, id: string): Promise<JobRecord> {
   return requireFound(await findJob(store, id), "notification");
 }
@@ -226,7 +226,7 @@ export async function finishJob(store: Store, id: string): Promise<void> {
   await endJob(store, job, failure, endedCounts(store, [job]));
 }
 
-/** What the workspace and its journeys count of jobs that end together. The first job decides the shard. */
+/** The counts of the workspace and its journeys for jobs that end together. The first job decides the shard. */
 export function endedCounts(store: Store, jobs: readonly JobRecord[]): ItemWrite<"workspace">[] {
   const [first] = jobs;
   const delivered = first && deliveredWrite(store, sumOf(jobs).delivered_by_channel, first.id);
@@ -237,7 +237,7 @@ export function endedCounts(store: Store, jobs: readonly JobRecord[]): ItemWrite
 export const failJob = (store: Store, job: JobRecord, { code, message }: JobFailure): Promise<void> =>
   endJob(store, job, { code, message });
 
-/** Once, from its status: the end of a job, what it used of the quota and `others` are one transaction. */
+/** Ends a job, once, from its status: its end, its use of the quota and `others` are one transaction. */
 async function endJob(
   store: Store,
   job: JobRecord,
@@ -267,6 +267,6 @@ async function endJob(
 export const isReserved = ({ reserved }: Pick<JobRecord, "reserved">): ConditionOf<typeof JobItem> =>
   asRead("reserved", reserved);
 
-/** What the row of a job says of its share of the quota once it has ended. */
+/** The job row's share of the quota after its end. */
 export const reservedSet = ({ reserved = 0 }: Pick<JobRecord, "reserved">, sent: number): { reserved?: number } =>
   reserved === sent ? {} : { reserved: sent };

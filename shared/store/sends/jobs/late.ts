@@ -1,6 +1,6 @@
-// What comes back of a send after it was handed over: bounces, complaints and opt-outs. They are counted on the row of its
-// job, beside its tally, which stays as it was closed; what is shown has both (AMB-139, docs/decisions/0098). So is what
-// became of mails whose provider did not answer, which the tally counts as failed.
+// The late results of a send after it was handed over: bounces, complaints and opt-outs, and the results of mails whose
+// provider did not answer, which the tally counts as failed. They are counted on the row of its job, beside its tally,
+// which stays as it was closed; the API shows both together (AMB-139, docs/decisions/0098).
 import * as v from "valibot";
 import { said } from "../../../contract/schemas.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
@@ -106,7 +106,10 @@ export async function lateWrites(
   ];
 }
 
-/** Take back what a mail meant for its recipient, because another channel reached them. @param at when the mail was sent */
+/**
+ * The writes that take back the effect of a mail on its recipient, because another channel reached them. @param at when
+ * the mail was sent
+ */
 export const takenBackWrites = (
   job: JobRecord,
   subscriber: string,
@@ -117,7 +120,7 @@ export const takenBackWrites = (
   ...fateTotalWrites(job, fate),
 ];
 
-/** What it changes for the send, and for the arm of the recipient. */
+/** The change for the send, and for the arm of the recipient. */
 function fateAddend(job: JobRecord, subscriber: string, fate: RecipientFate, n: 1 | -1) {
   const ofSend = { [`late:${fate}`]: n };
   if (!job.isSplit || fate === "missed") return ofSend;

@@ -13,8 +13,8 @@ import { requireTopic } from "../../topics/topics.ts";
 import type { JobContent, JobSpec } from "./job-spec.ts";
 
 /**
- * Checks that everything the request refers to exists in the workspace and may be used. @throws 422 naming the field.
- * @returns what is sent, and its channels
+ * Checks that everything the request refers to exists in the workspace and may be used. @throws 422 naming the field
+ * @returns the content of the send, and its channels
  */
 export async function oneOffSpec(
   store: StoreReader,
@@ -57,7 +57,7 @@ function isLookedUp({ external_ids, subscriberIds, scheduled_at }: NewNotificati
   return size > 1 && (external_ids !== undefined || scheduled_at !== undefined || size >= WIDE_FROM);
 }
 
-/** What a request says itself. */
+/** The content in a request itself. */
 export function saidIn(input: NewNotification): JobContent {
   const chat_app = chatAppContentOf(input);
   return {

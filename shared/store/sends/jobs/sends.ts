@@ -38,7 +38,7 @@ import type { SendWatch } from "./send-watch.ts";
 const WATCH_AFTER_MS = 15 * MINUTE;
 
 interface Send {
-  /** A UUIDv7 of now, or one derived from what the send belongs to. */
+  /** A UUIDv7 of now, or one derived from the origin of the send. */
   id: string;
   /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
   isRepeatable?: boolean;
@@ -49,11 +49,14 @@ interface Send {
   sentBy?: string | undefined;
   /** Ids of the recipients, each once; absent for a send to a target. */
   given?: readonly string[] | undefined;
-  /** Those of them that were looked up and are of no subscriber. */
+  /** Ids that were looked up and belong to no subscriber. */
   missing?: ReadonlySet<string>;
   /** Its channels, where they were read. */
   channels?: readonly ChannelRow[] | undefined;
-  /** What refers to the job: an idempotency key, a campaign's message, an experience. It may tell what the caller is told. */
+  /**
+   * Rows that refer to the job: an idempotency key, a campaign's message, an experience. They may contain the answer to
+   * the caller.
+   */
   extraItems?: readonly ItemWrite<"workspace">[] | ((answer: StartedSend) => readonly ItemWrite<"workspace">[]);
 }
 
@@ -135,12 +138,12 @@ interface Audience {
   ranges?: string[];
   /** Its only recipient, on the job's row instead of a chunk. */
   direct?: Parameters<typeof newJobRow>[3]["direct"];
-  /** Those of its template, for a send that is not dispatched first. */
+  /** The texts of its template, for a send without a separate dispatch. */
   texts?: Pick<JobSpec, "title" | "body" | "by_channel">;
   unknown?: readonly string[];
 }
 
-/** What a send says: its own texts, or those of its template now. */
+/** The texts of a send: its own, or those of its template now. */
 async function textsOf(
   store: Store,
   { title, body, by_channel, template_id }: JobSpec,

@@ -1,4 +1,4 @@
-// The totals of a send that was stopped: who was not reached by then counts as skipped (docs/decisions/0089).
+// The totals of a stopped send: recipients not reached by then count as skipped (docs/decisions/0089).
 import { byArm, type Chunk, tallyOfChunk } from "../chunks/chunks.ts";
 import { NO_COUNTS, NO_TALLY, type Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";

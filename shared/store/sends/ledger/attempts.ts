@@ -1,4 +1,4 @@
-// What became of one recipient of a send, and of each attempt to reach it (F2).
+// The outcome of one recipient of a send, and of each attempt to reach it (F2).
 import * as v from "valibot";
 import { said, Timestamp } from "../../../contract/schemas.ts";
 import { channelClasses } from "../../../rules/channel-types.ts";
@@ -24,7 +24,7 @@ export const Attempt = v.object({
   shortened: said("Whether its text was too long for the provider, and was cut", v.boolean()),
   attempted_at: v.array(Timestamp),
   complained: said("Whether its recipient reported the mail as spam", v.boolean()),
-  /** The cap that was reached, and what it had counted. */
+  /** The reached cap, and its count. */
   cap: v.nullable(ReachedCap),
   claimed_with: said(
     "What held for the address when the message was claimed; `null` where it needs no consent, or is not known",

@@ -1,4 +1,4 @@
-// What became of one recipient's message on each of its addresses: each has its own state, reason and time.
+// The outcome of one recipient's message on each of its addresses: each has its own state, reason and time.
 import * as v from "valibot";
 import { said, Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
@@ -29,13 +29,13 @@ export const ChannelOutcome = v.object({
 });
 export type ChannelOutcome = v.InferOutput<typeof ChannelOutcome>;
 
-/** What is known of one recipient of a send. */
+/** The facts about one recipient of a send. */
 interface RecipientFacts {
-  /** Of the job and the subscriber, oldest first. */
+  /** The rows of the job and the subscriber, oldest first. */
   ledger: readonly TouchRow[];
   messages: readonly MessageRow[];
   targets: readonly Target[];
-  /** What its chunk has still to do for it. */
+  /** The remaining work of its chunk for the recipient. */
   waits: readonly Unit[];
   /** In milliseconds. */
   now: number;
@@ -67,7 +67,7 @@ const rowOf = (rows: readonly TouchRow[], { channel, device }: Target): TouchRow
   rows.find((row) => row.channel === channel && row.device === device) ??
   rows.find((row) => row.channel === channel && row.device === undefined);
 
-/** What holds an address back; undefined for one that waits for nothing but its turn. */
+/** The reason why an address waits; undefined if it only waits for its turn. */
 function waitOf(job: JobStop, unit: Unit, { now, stop }: Pick<RecipientFacts, "now" | "stop">): Outcome | undefined {
   if (job.status === "canceled") return undefined;
   const at = unit.tries.at(-1) === undefined ? null : timestamp(unit.tries.at(-1)!);
@@ -101,7 +101,7 @@ function touchOutcome(job: JobStop, row: TouchRow | undefined): Outcome | undefi
   return { state: isStopped ? "canceled" : state, reason, at, deferred_until: null };
 }
 
-/** Of an address that nothing was sent to; undefined where nothing will be. */
+/** The outcome of an address without a message; undefined if there will be none. */
 function untriedOutcome(job: JobStop): Outcome | undefined {
   if (job.status === "canceled") return { state: "canceled", reason: null, at: null, deferred_until: null };
   if (isTerminal(job.status)) return undefined;

@@ -8,7 +8,10 @@ import { recipientFates } from "../../../rules/recipient-fates.ts";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
 
-/** What held for an address when a message to it was prepared, just before its claim: few bytes, for every message has it. */
+/**
+ * The state of an address when a message to it was prepared, just before its claim. It has few bytes, because every
+ * message has it.
+ */
 export interface ClaimedWith {
   /** The newest consent that counted on the channel. */
   consent?: string | undefined;
@@ -16,7 +19,7 @@ export interface ClaimedWith {
   suppression?: string | undefined;
   /** The choice of the topic of the send. */
   topic?: string | undefined;
-  /** Of the message as it was rendered for this recipient: a hash, to compare with what is rendered later. */
+  /** A hash of the message as rendered for this recipient, to compare with a later rendering. */
   said?: string | undefined;
 }
 
@@ -30,7 +33,7 @@ export const TouchItem = item({
   sk: ({ at, job, target }: { at: string; job: string; target: string }) => `R#${at}#${job}#${target}`,
   prefix: "R#",
   row: {
-    /** Of a mail that came back, or that its recipient called spam. */
+    /** For a mail that bounced, or that its recipient reported as spam. */
     react: v.optional(v.literal("fate")),
     job: v.string(),
     /** The chunk of the job: `<range>#<n>`. */
@@ -50,7 +53,7 @@ export const TouchItem = item({
     complained: v.optional(v.boolean()),
     /** Its recipient opted out by a link of the mail: a later opt-out by it is not counted again. */
     opted_out: v.optional(v.literal(true)),
-    /** Of a mail with a later result: what it meant for its recipient, if no other channel had reached them. */
+    /** For a mail with a later result: its effect on its recipient, if no other channel had reached them. */
     alone: v.optional(v.picklist(recipientFates)),
     provider_id: v.optional(v.string()),
     /** Its text was too long for the provider, and was cut. */
@@ -60,7 +63,7 @@ export const TouchItem = item({
     seen: v.optional(json<CountedCap>()),
     /** When it was tried. */
     tries: v.optional(v.array(v.string())),
-    /** What held for the address when its message was prepared, of one whose profile was read for it. */
+    /** The state of the address when its message was prepared, if its profile was read for it. */
     claimed_with: v.optional(json<ClaimedWith>()),
   },
   writers: ["deliver", "mail-event", "api-mail", "erase"],

@@ -1,4 +1,4 @@
-// What became of a mail after its provider accepted it: recorded in its row of the ledger, and dead or unwilling
+// The results of a mail after its provider accepted it: they are recorded in its ledger row, and bounced or complaining
 // addresses are suppressed (D-EMAIL).
 import type { MailEvent } from "../../../contract/mail-events.ts";
 import { normalizedAddress } from "../../../rules/addresses.ts";
@@ -60,8 +60,8 @@ type OfMail = Pick<MailEvent, "job" | "subscriber" | "at">;
 const rowKey = ({ job, subscriber, at }: OfMail) => touchKey(subscriber, at, job, { channel: "email" });
 
 /**
- * Of mails that were delivered, those whose rows do not say so: nearly all do. One request reads a hundred rows, and
- * nothing is written.
+ * The delivered mails whose rows do not say so: nearly all do. One request reads a hundred rows, and nothing is
+ * written.
  */
 export async function unconfirmed<E extends OfMail>(store: StoreReader, events: readonly E[]): Promise<E[]> {
   const sendEvents = events.filter(({ job }) => !isTestId(job));
@@ -72,7 +72,7 @@ export async function unconfirmed<E extends OfMail>(store: StoreReader, events: 
   });
 }
 
-/** What a mail's fate makes of the message of a journey's step. */
+/** The outcome of a journey's step by the fate of its mail. */
 const stepOutcomes: Partial<Record<MailEvent["fate"], "bounced" | "sent">> = { bounced: "bounced", delivered: "sent" };
 
 type FateOfMail = Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason" | "mailbox">;
@@ -91,7 +91,7 @@ export async function recordFate(store: Store, event: FateOfMail): Promise<"reco
     const isAlone = step && !(await isReached(store, { job, subscriber }));
     if (step && isAlone) await followOne(store, step, subscriber, { outcome, after: "failed" });
   }
-  // Another channel may have reached its recipient meanwhile.
+  // Another channel may have reached its recipient in the meantime.
   const row = await store.get(TouchItem, rowKey({ job, subscriber, at }));
   if (row && (await isReached(store, { job, subscriber }))) await takeBack(store, subscriber, row);
   return recorded;

@@ -37,7 +37,7 @@ const hasChannel = ({ channels, channel: shown }: Shown, { state, channel }: Rec
 export function mayHold(totals: Totals, { state, reason, channel }: RecipientFilter): boolean {
   if (!totals?.closed) return true;
   const { counts, skip_reasons, fail_reasons, delivered_by_channel } = tallyOf(totals);
-  // Of a mail without an answer its provider may report later that it arrived, or that it came back.
+  // The provider of a mail without an answer may later report that it arrived or bounced.
   const hasUnconfirmed = (fail_reasons[UNCONFIRMED] ?? 0) > 0;
   // A mail that came back later counts as delivered.
   const mayHaveBounced = hasUnconfirmed || (delivered_by_channel.email ?? 0) > 0;

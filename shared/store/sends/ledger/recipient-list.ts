@@ -1,5 +1,5 @@
-// The recipients of a send, chunk by chunk, with what became of each (docs/decisions/0034). The totals of ranges and
-// chunks say which of them can hold what a filter wants: the others are not opened.
+// The recipients of a send, chunk by chunk, with their outcomes (docs/decisions/0034). The totals of ranges and chunks
+// show which of them can match a filter: the others are not read.
 import * as v from "valibot";
 import { pageRoom } from "../../../contract/paging.ts";
 import { said, Timestamp } from "../../../contract/schemas.ts";
@@ -30,7 +30,7 @@ import { lostReason, recipientOutcome, wasInInbox } from "./recipient-outcome.ts
 import { CLOCK_TOLERANCE_MS, touchesBetween } from "./touches.ts";
 
 export const ListedRecipient = v.object({
-  /** Null for one who was erased. */
+  /** Null for an erased subscriber. */
   subscriber_id: v.nullable(v.string()),
   external_id: v.nullable(v.string()),
   name: PersonName,
@@ -68,7 +68,7 @@ interface ChunkRecipient {
   recipient?: Recipient;
   heldOut?: "yes" | "stopped";
   skip?: string;
-  /** What is still to be done for it. */
+  /** The remaining work for the recipient. */
   waits?: readonly Unit[] | undefined;
   plannedAt: number;
 }
@@ -83,8 +83,8 @@ interface PageOf {
 }
 
 /**
- * A page may be short, or empty with a position, where a filter leaves most out. A send that failed before it was
- * dispatched has nobody, as its counts say (AMB-139).
+ * A page may be short, or empty with a position, if a filter leaves most out. A send that failed before its dispatch
+ * has no recipients, as its counts say (AMB-139).
  */
 export async function listRecipients(
   store: StoreReader,
@@ -188,7 +188,7 @@ async function readChunk(
   if (!row) return [];
   const { recipients, heldOut, plannedAt } = chunkOf(row);
   const waits = isStopped(job) ? undefined : waitsIn(claim);
-  // Nobody is held out of a chunk that was stopped before it began.
+  // A chunk that was stopped before it began has no control group.
   const isBegun = !isStopped(job) || (claim !== undefined && (!claim.closed || tallyOf(claim).counts.held_out > 0));
   return [
     ...recipients.map((recipient, i) => ({
@@ -208,7 +208,7 @@ async function readChunk(
   ];
 }
 
-/** What became of recipients: the same as their explanations say. */
+/** The outcomes of recipients, the same as in their explanations. */
 async function describe(
   store: StoreReader,
   job: JobRecord,
@@ -222,7 +222,7 @@ async function describe(
   ]);
   return listed.map(({ subscriber, recipient, plannedAt, waits = [] }, i) => {
     const { state, reason, channel, at, channels } = outcomes[i]!;
-    // An erasure visits what was sent to the person. A recipient that got nothing stays in the plan of the send.
+    // An erasure visits the sent messages of a person. A recipient without one stays in the plan of the send.
     const isErased = isPseudonym(subscriber) || rows[i]?.erased_at !== undefined;
     const profile = living(rows[i]);
     return {

@@ -1,4 +1,4 @@
-// What became of one recipient of a send, from the rows of the ledger and the inbox.
+// The outcome of one recipient of a send, from the rows of the ledger and the inbox.
 import { timestamp } from "../../../kernel/clock.ts";
 import { isPseudonym, timeOfUuid } from "../../../kernel/ids.ts";
 import { isTerminal } from "../../../rules/job-states.ts";
@@ -78,7 +78,7 @@ const inboxAttempt: Attempt = {
 };
 
 interface RecipientRows {
-  /** Of the job and the subscriber, oldest first. */
+  /** The rows of the job and the subscriber, oldest first. */
   ledger: readonly TouchRow[];
   messages: readonly MessageRow[];
   /** Why the plan skipped the subscriber. */
@@ -99,7 +99,7 @@ export interface RecipientOutcome {
   at: string | undefined;
 }
 
-/** What became of one recipient: its state and its reason by all of its rows, and every attempt. */
+/** The outcome of one recipient: its state and its reason from all of its rows, and every attempt. */
 export function recipientOutcome(
   job: Pick<JobRecord, "status">,
   { ledger, messages, skip, isDeferred, isOutside = false }: RecipientRows,
@@ -129,8 +129,8 @@ export function recipientOutcome(
 }
 
 /**
- * Why an inbox got no message, where the send has ended and no row says so: a message that cannot be rendered for its recipient
- * leaves none, and the totals count it (AMB-139). Undefined where the totals count nobody like that.
+ * Why an inbox got no message, if the send has ended and no row tells: a message that cannot be rendered for its
+ * recipient leaves none, and the totals count it (AMB-139). Undefined if the totals have no such recipient.
  */
 export function lostReason(
   { status, fail_reasons: { erased = 0, template_error: unrendered = 0 } }: Pick<JobRecord, "status" | "fail_reasons">,
@@ -142,8 +142,8 @@ export function lostReason(
 }
 
 /**
- * Whether the inbox reached somebody by a message that is gone by now: it was its own ledger. Of a smart send that tried
- * another channel it may never have been its turn.
+ * Whether the inbox had a message that is deleted now: it was its own ledger. In a smart send that tried another
+ * channel, the inbox may never have been tried.
  */
 export function wasInInbox(
   { clock }: StoreReader,
@@ -162,7 +162,7 @@ export function wasInInbox(
 const reasonOf = (attempts: readonly Attempt[]): string | undefined =>
   countedReason(attempts.flatMap(({ reason }) => reason ?? []));
 
-/** Of a mail that came back only that counts: the other addresses do not make the recipient fail. */
+/** If a mail bounced, only that counts: the other addresses do not make the recipient fail. */
 const failuresOf = (attempts: readonly Attempt[], state: RecipientState): Attempt[] =>
   attempts.filter(
     (attempt) =>
@@ -183,7 +183,10 @@ function decisionOf(
   return isTerminal(job.status) ? "not_in_audience" : "pending";
 }
 
-/** Whose mail came back is `bounced`, as the counts and the step of its journey say, unless or until another channel reaches them. */
+/**
+ * A recipient whose mail bounced is `bounced`, as in the counts and in the step of its journey, until another channel
+ * reaches them.
+ */
 function stateOf(decision: Decision, attempts: readonly Attempt[]): RecipientState {
   if (decision === "not_in_audience") return "skipped";
   if (decision !== "sent") return decision;

@@ -11,7 +11,7 @@ import { type ClaimedWith, TouchItem, touchesFrom } from "./ledger-items.ts";
 
 export type TouchRow = RowOf<typeof TouchItem>;
 
-/** A chunk of a job: what an erasure visits to remove a recipient. */
+/** A chunk of a job, which an erasure visits to remove a recipient. */
 export interface ChunkRef {
   job: string;
   range: string;
@@ -89,7 +89,7 @@ export const timeOfTouch = ({ sk }: Pick<TouchRow, "sk">): number => Date.parse(
 /** A row fits one write unit. */
 const MAX_REASON_CHARACTERS = 200;
 
-/** The row of a subscriber who is sent nothing, or nothing yet. @param at when the chunk was first claimed */
+/** The row of a subscriber without a message, for now or for ever. @param at when the chunk was first claimed */
 export function assignmentWrite(
   at: number,
   chunkRef: ChunkRef,

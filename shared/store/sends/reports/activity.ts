@@ -1,5 +1,5 @@
-// What goes out now: the recipients of the newest sends, as the list of a send's recipients shows them. Nothing is
-// written for it (docs/decisions/0034).
+// The present activity: the recipients of the newest sends, as in the list of a send's recipients. Nothing is written
+// for it (docs/decisions/0034).
 import * as v from "valibot";
 import { Named } from "../../../contract/named.ts";
 import { said, titled } from "../../../contract/schemas.ts";

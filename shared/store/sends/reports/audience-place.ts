@@ -27,9 +27,9 @@ import type { Job, JobRecord } from "../jobs/job-record.ts";
 import type { ChunkRef } from "../ledger/touches.ts";
 
 /**
- * Why somebody is outside. `joined_later`: was outside when the audience was planned, and would be in it now.
- * `not_at_step`: of a journey's send, no run of the subscriber was at its step then. `not_kept`: may have been skipped, and the
- * ids of those are not kept any more.
+ * Why a subscriber is outside. `joined_later`: was outside when the audience was planned, and would be in it now.
+ * `not_at_step`: in a journey's send, no run of the subscriber was at its step then. `not_kept`: may have been skipped,
+ * and the ids of skipped recipients are no longer kept.
  */
 const outsideReasons = [
   "not_named",
@@ -56,7 +56,7 @@ export type AudiencePlace =
 
 /** Chunks whose rows are read at once. */
 const WINDOW = 50;
-/** Of more chunks the one that has a subscriber is searched. */
+/** Of more chunks than this, the one with the subscriber is searched. */
 const MAX_SCANNED = 4;
 
 /** @param chunk where its rows say it is, of one that has rows */
@@ -75,7 +75,7 @@ export async function audiencePlaceOf(
   return isPlanned ? { kind: "outside", reason: sinceThen(store, job, profile) } : { kind: "expected" };
 }
 
-/** Why somebody is not in a plan who would be in it now. */
+/** Why a subscriber who would be in the audience now is not in the plan. */
 function sinceThen({ clock }: StoreReader, { dispatched_at, created_at }: Job, profile: LivingProfile): OutsideReason {
   const planned = dispatched_at ?? created_at;
   const isKept = clock.now() < Date.parse(planned) + SKIPPED_KEPT_MS;

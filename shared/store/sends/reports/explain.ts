@@ -138,7 +138,7 @@ async function inWords(
   });
 }
 
-/** A condition that is not met says what the value is not, and with `$ne` what it is. */
+/** An unmet condition tells what the value is not, and with `$ne` what it is. */
 const withoutConditions = (now: RulesNow) => ({
   ...now,
   segment: now.segment && { name: now.segment.name, is_dynamic: now.segment.is_dynamic },
@@ -155,7 +155,7 @@ async function sourceStatus(
   return type === "campaign" && held ? { campaign: (await store.get(CampaignItem, { id }))?.status } : {};
 }
 
-/** What an address waits for; nothing where it only waits for its first turn. */
+/** What an address waits for; nothing if it only waits for its first turn. */
 function waitOf(unit: Unit, targets: readonly Target[], now: number): Wait[] {
   const { tries, throttledSince, due } = unit;
   const address = targets[unit.target];
@@ -180,7 +180,7 @@ function chunkIn({ id: job, direct }: Job, rows: readonly { place?: string | und
   return direct || place === undefined ? undefined : chunkRefOf({ job, place });
 }
 
-/** What became of a subscriber, with what the plan says of one that the ledger does not know. */
+/** The outcome of a subscriber; for one that the ledger does not have, the plan decides. */
 function outcomeAt(
   store: StoreReader,
   job: Job,
@@ -205,7 +205,7 @@ function canaryOf(job: Job, subscriber: string): Explanation["canary"] {
   return percentage === undefined ? null : shareOf("canary", job, subscriber, percentage);
 }
 
-/** How long somebody waits who is not among the first, in minutes. */
+/** How long a recipient outside the canary waits, in minutes. */
 function waitOfOthers({ id, deliverySettings }: Job, subscriber: string): number | undefined {
   const { canary_percent, canary_wait_minutes = DEFAULT_CANARY_WAIT_MINUTES } = deliverySettings?.brake ?? {};
   if (canary_percent === undefined || isCanary(id, subscriber, canary_percent)) return undefined;
@@ -225,7 +225,7 @@ const shareOf = (purpose: SplitPurpose, job: Job, subscriber: string, percentage
   bucket: bucket(purpose, purpose === "canary" ? job.id : drawIdOf(job), subscriber),
 });
 
-/** What a subscriber was sent since a time: a row for each address and round, and each message of the inbox. */
+/** The messages to a subscriber since a time: a row for each address and round, and each message of the inbox. */
 export interface SentRows {
   ledger: readonly TouchRow[];
   messages: readonly MessageRow[];

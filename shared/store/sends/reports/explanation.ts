@@ -1,4 +1,4 @@
-// What the API returns of one recipient of a send (F2).
+// The explanation of one recipient of a send in the API (F2).
 import * as v from "valibot";
 import { grammar } from "../../../contract/grammar.ts";
 import { Named, NamedPerson } from "../../../contract/named.ts";
@@ -132,7 +132,7 @@ const Wait = v.object({
 });
 export type Wait = v.InferOutput<typeof Wait>;
 
-/** What one channel showed. */
+/** The message on one channel. */
 const ShownMessage = v.object({
   channel: v.picklist(channelTypes),
   title: personal(v.nullable(v.string())),
@@ -164,7 +164,7 @@ export const Explanation = v.object({
   held_out: v.boolean(),
   split: v.nullable(Share),
   variant_id: v.nullable(v.string()),
-  /** Of a send with a canary (F21). */
+  /** For a send with a canary (F21). */
   canary: said("The share that gets the send first, and the subscriber's place; `null` without one", v.nullable(Share)),
   channels: said(
     "What became of the message on each channel; empty for one who is sent nothing",

@@ -60,7 +60,7 @@ export async function shownMessages(
   return [...inbox, ...[...byChannel.values()].flatMap((row) => shownOf({ job, profile, event, chatApp, room }, row))];
 }
 
-/** Whether the texts of now are others than those that were sent; null where it is not known what was sent. */
+/** Whether the present texts differ from the sent ones; null if the sent ones are not known. */
 function saysOtherNow({ claimed_with }: TouchRow, hash: string): boolean | null {
   const { said } = claimed_with === undefined ? {} : fromJson(claimed_with);
   return said === undefined ? null : said !== hash;

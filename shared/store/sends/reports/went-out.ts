@@ -1,4 +1,4 @@
-// When a message went out, where that was later than its send began, and what it had waited for.
+// When a message was sent, if that was later than its send began, and the reason of its wait.
 import { HOUR, MINUTE } from "../../../kernel/clock.ts";
 import { quietUntil } from "../../../rules/quiet-hours.ts";
 import type { WentOut } from "../../../rules/why-details.ts";
@@ -16,7 +16,7 @@ interface WaitReason {
   isOther: boolean;
 }
 
-/** What is said of a message that was delivered. */
+/** The details of a delivered message. */
 export function deliveryOf(
   job: Pick<Job, "source" | "dispatched_at" | "category">,
   channels: readonly ChannelOutcome[],
