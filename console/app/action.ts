@@ -25,8 +25,8 @@ export type RunningAction = Pick<Action<Operation>, "operation" | "isBusy" | "er
 /** The code of a creation whose answer was lost: the service may have done it. */
 export const ANSWER_LOST = "ANSWER_LOST";
 
-/** Done twice, it makes two. */
-const MAKES = /\.(create|duplicate|import)/;
+/** Done twice, it makes two; of secrets the one before the last signs no more. */
+const MAKES = /\.(create|duplicate|import|rotate)/;
 
 /** There was no answer, or not the service's own. */
 const UNANSWERED: ReadonlySet<number> = new Set([0, 502, 504]);

@@ -1,7 +1,7 @@
 // Dialogs: a form, a question before something is done, and a button that asks it.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type RunningAction, useAction } from "../app/action.ts";
+import { ANSWER_LOST, type RunningAction, useAction } from "../app/action.ts";
 import type { AnswerOf, ArgumentsOf, Operation, OperationById } from "../app/api.ts";
 import { go, meanwhile, pathTo } from "../app/router.ts";
 import { say, toasts } from "../app/toast.ts";
@@ -208,11 +208,14 @@ interface AskProps<O extends Operation> extends Omit<ConfirmProps, "onConfirm" |
   stale?: readonly string[] | undefined;
   /** Once it is done. */
   said: string;
+  /** What another try would do, where the answer to the first was lost. */
+  lost?: string;
   then?: ((answer: AnswerOf<O>) => void) | undefined;
 }
 
 /** Asks before an operation is called; why it was refused stands in the question. */
-export function Ask<O extends Operation>({ operation, given, stale, said, then, children, ...confirm }: AskProps<O>) {
+export function Ask<O extends Operation>(props: AskProps<O>) {
+  const { operation, given, stale, said, lost, then, children, ...confirm } = props;
   const action = useAction(operation, { stale });
   const act = async () => {
     const ifHere = meanwhile();
@@ -226,6 +229,7 @@ export function Ask<O extends Operation>({ operation, given, stale, said, then, 
     <Confirm {...confirm} isBusy={action.isBusy} onConfirm={() => void act()}>
       {children}
       {action.error && <Failure error={action.error} />}
+      {action.error?.code === ANSWER_LOST && lost && <p>{lost}</p>}
     </Confirm>
   );
 }

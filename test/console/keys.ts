@@ -72,6 +72,7 @@ export function keyStories(open: () => Promise<Tab>): void {
   it("no field of the settings has the focus under the bar that saves them (CON-4)", async () => {
     const { page, visit } = await open();
     await visit("settings");
+    await page.getByLabel("Name", { exact: true }).fill("Demo of the bar");
     await tabTo(page, "Postal address");
     const field = await page.locator("textarea:focus").boundingBox();
     const bar = await page.locator(".save-bar").boundingBox();

@@ -1,6 +1,6 @@
 // What the console says and does where the answer to a write was lost, so that it may be done already.
 import { expect, it } from "vitest";
-import { choose, draftJourney, type Tab } from "../support/console-tab.ts";
+import { choose, draftJourney, type Tab, violations } from "../support/console-tab.ts";
 import { bodyOf } from "../support/told.ts";
 
 export function lostAnswerStories(open: () => Promise<Tab>): void {
@@ -103,5 +103,29 @@ export function lostAnswerStories(open: () => Promise<Tab>): void {
     await page.keyboard.press("Enter");
     await page.getByText("No answer came, and it may be done already. Look before you try again.").waitFor();
     await page.locator("main").getByText("Lost and found").waitFor();
+  });
+
+  it("where the answer to the rotation of a secret was lost, it is said what another one ends (CON-3, D-HOOKS)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("webhooks");
+    await page.getByRole("button", { name: "Add an endpoint" }).first().click();
+    await dialog.getByLabel("URL").fill("https://hooks.example.com/lost");
+    await dialog.getByLabel("subscriber.created").check();
+    await dialog.getByRole("button", { name: "Add the endpoint" }).click();
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("heading", { name: "hooks.example.com", level: 1 }).waitFor();
+    await page.route("**/secret/rotate", async (route) => {
+      await route.fetch();
+      return route.abort("internetdisconnected");
+    });
+    await choose(page, "Rotate the secret");
+    await dialog.getByRole("button", { name: "Rotate it" }).click();
+    await dialog.getByText("No answer came, and it may be done already.").waitFor();
+    await dialog.getByText("a second rotation ends the secret that your server has").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.unroute("**/secret/rotate");
+    await dialog.getByRole("button", { name: "Rotate it" }).click();
+    await dialog.getByText(/^whsec_/).waitFor();
   });
 }

@@ -28,10 +28,12 @@ export function paletteStories(open: () => Promise<Tab>): void {
     await page.locator("dialog.palette input").fill("curl");
     await page.keyboard.press("Enter");
     const drawer = page.locator("aside.drawer");
-    await drawer.getByText("GET /api/v1/webhooks").first().click();
-    await drawer.getByText('-H "Authorization: Bearer $ACCESS_TOKEN"').first().waitFor();
+    // The newest moves as further calls are made, the oldest does not.
+    await drawer.getByText("GET /api/v1/webhooks").last().click();
+    const call = drawer.locator("details[open]");
+    await call.getByText('-H "Authorization: Bearer $ACCESS_TOKEN"').waitFor();
     await drawer.getByRole("button", { name: "SDK" }).click();
-    await drawer.getByText("await client.webhooks.list(").first().waitFor();
+    await call.getByText("await client.webhooks.list(").waitFor();
     expect(await violations(page, "light", "html")).toEqual([]);
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");

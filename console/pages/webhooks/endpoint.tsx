@@ -75,6 +75,7 @@ export function Endpoint({ id }: { id: string }) {
                 operation="webhooks.rotateSecret"
                 given={[id]}
                 said="The secret is rotated."
+                lost="If it was rotated, a second rotation ends the secret that your server has: give it the new one at once."
                 then={({ secret }) => setOpen({ kind: "secret", secret })}
               >
                 The new one is shown once. For 24 hours the current one signs as well; older ones stop.
