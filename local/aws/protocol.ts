@@ -244,11 +244,10 @@ export function sendThrough(services: Services, hooks: Hooks = {}) {
     const service = namespace.slice(namespace.lastIndexOf(".") + 1) as ServiceName;
     try {
       const given = command.input as Wire;
-      const input = document ? marshalled(given, document) : given;
-      const wire = service === "s3" ? { ...input, ...bodyOf(input) } : { ...(toWire(input) as Wire) };
-      const output = await ask(services, hooks, service, operation, wire);
-      const shaped = service === "s3" ? { ...output, ...streamOf(output) } : (fromWire(service, output) as Wire);
-      return { ...(document ? unmarshalled(shaped, document) : shaped), $metadata: metadata(200) } as Output;
+      const input = document ? marshalled(given, document) : requestOf(service, given);
+      const output = await ask(services, hooks, service, operation, input);
+      const answered = document ? unmarshalled(output, document) : outputOf(service, output);
+      return { ...answered, $metadata: metadata(200) } as Output;
     } catch (error) {
       if (!isAwsFailure(error)) throw error;
       const { name, message, status, fields } = error;
@@ -260,6 +259,11 @@ export function sendThrough(services: Services, hooks: Hooks = {}) {
     }
   };
 }
+
+const requestOf = (service: ServiceName, given: Wire): Wire =>
+  service === "s3" ? { ...given, ...bodyOf(given) } : { ...(toWire(given) as Wire) };
+const outputOf = (service: ServiceName, output: Wire): Wire =>
+  service === "s3" ? { ...output, ...streamOf(output) } : (fromWire(service, output) as Wire);
 
 /** Objects are bytes in both directions; what is read arrives as a stream. */
 const bodyOf = ({ Body }: Wire) => (typeof Body === "string" ? { Body: Buffer.from(Body) } : {});

@@ -1,5 +1,6 @@
 // Values of requests as they are on the wire and in commands: bytes, dates and nested members, and the JavaScript
 // values of the document client.
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { convertToAttr, convertToNative, type NativeAttributeValue } from "@aws-sdk/util-dynamodb";
 import type { ServiceName, Wire } from "./stand-in.ts";
 
@@ -66,21 +67,42 @@ interface DocumentCommand {
 /** The members are protected in the types of the SDK. */
 export const isDocumentCommand = (command: object): command is DocumentCommand => "clientCommand" in command;
 
-/** As a document client that leaves out what is `undefined`. */
+/** As a document client that leaves out what is `undefined`, in the form of the wire. */
 export const marshalled = (input: Wire, { inputKeyNodes }: DocumentCommand): Wire =>
-  converted(input, inputKeyNodes, (value) => convertToAttr(value, { removeUndefinedValues: true })) as Wire;
+  converted(input, inputKeyNodes, attributeOf) as Wire;
 
+/** Of an output in the form of the wire. */
 export const unmarshalled = (output: Wire, { outputKeyNodes }: DocumentCommand): Wire =>
-  converted(output, outputKeyNodes, convertToNative as (value: unknown) => unknown) as Wire;
+  converted(output, outputKeyNodes, nativeOf) as Wire;
 
-function converted(value: unknown, nodes: Nodes, convert: (value: NativeAttributeValue) => unknown): unknown {
+/** What nearly all values are, in one step: the SDK looks at the name of a constructor ten times. */
+function attributeOf(value: unknown): unknown {
+  if (typeof value === "string") return { S: value };
+  if (typeof value === "boolean") return { BOOL: value };
+  if (Number.isSafeInteger(value)) return { N: String(value) };
+  return toWire(convertToAttr(value as NativeAttributeValue, { removeUndefinedValues: true }));
+}
+
+function nativeOf(attribute: unknown): unknown {
+  const { S, N, BOOL } = attribute as { S?: string; N?: string; BOOL?: boolean };
+  if (S !== undefined) return S;
+  if (BOOL !== undefined) return BOOL;
+  if (N !== undefined && Number.isSafeInteger(Number(N))) return Number(N);
+  return convertToNative(fromWire("dynamodb", attribute) as AttributeValue);
+}
+
+function converted(value: unknown, nodes: Nodes, convert: (value: unknown) => unknown): unknown {
   if (nodes === null) return convert(value);
   const named = Object.keys(nodes);
   const every = named.length === 0 ? null : nodes["*"];
   if (Array.isArray(value)) return value.map((member) => converted(member, every ?? null, convert));
 
-  const copy = { ...(value as Wire) };
-  for (const name of every === undefined ? named : Object.keys(copy))
-    if (copy[name] !== undefined) copy[name] = converted(copy[name], every ?? nodes[name] ?? null, convert);
+  const copy: Wire = {};
+  for (const name in value as Wire) {
+    const member = (value as Wire)[name];
+    if (member === undefined) continue;
+    const below = every === undefined ? nodes[name] : every;
+    copy[name] = below === undefined ? member : converted(member, below, convert);
+  }
   return copy;
 }

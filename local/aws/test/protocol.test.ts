@@ -3,6 +3,7 @@ import { DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand } fro
 import { DescribeKeyCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { ListSchedulesCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
 import { type Hooks, handleAwsRequest, requestHandler, type Services, sendThrough } from "../protocol.ts";
 import { awsFailure, type StandIn, type Wire } from "../stand-in.ts";
@@ -185,6 +186,42 @@ describe("straight through, without HTTP", () => {
       BS: { L: [{ B: new Uint8Array([1]) }] },
       set: { BS: [new Uint8Array([1]), new Uint8Array([2])] },
     });
+  });
+
+  test("the values of a document client are sent and come back as by the client itself", async () => {
+    const row = {
+      id: "1",
+      empty: "",
+      n: -0,
+      large: 2 ** 53 - 1,
+      fraction: 0.1,
+      bigint: 2n ** 60n,
+      flag: false,
+      nothing: null,
+      gone: undefined,
+      bytes: new Uint8Array([1, 2]),
+      set: new Set(["a"]),
+      list: [1, undefined, { B: "text", blob: new Uint8Array([3]) }],
+    };
+    const put = () => new PutCommand({ TableName: "t", Item: row, ConditionExpression: undefined });
+    const get = () => new GetCommand({ TableName: "t", Key: { id: "1", n: 5 } });
+    const { all, asked } = services({});
+    const client = DynamoDBDocumentClient.from(new DynamoDBClient(options(all)), {
+      marshallOptions: { removeUndefinedValues: true },
+    });
+
+    await client.send(put());
+    await client.send(get());
+    await sendThrough(all)(put());
+    await sendThrough(all)(get());
+
+    expect(asked.slice(2)).toStrictEqual(asked.slice(0, 2));
+    const Item = asked[0]![2].Item as Wire;
+    const stored = services({ Item }).all;
+    const own = DynamoDBDocumentClient.from(new DynamoDBClient(options(stored)));
+    expect((await sendThrough(stored)(get())).Item).toStrictEqual((await own.send(get())).Item);
+    for (const n of [2 ** 53, Number.NaN])
+      await expect(sendThrough(all)(new PutCommand({ TableName: "t", Item: { n } }))).rejects.toThrow();
   });
 
   test("errors look like the client's", async () => {
