@@ -2,7 +2,8 @@
 import jsonBodyParser from "@middy/http-json-body-parser";
 import * as v from "valibot";
 import { ApiError, badRequest, invalid, malformed, notFound } from "../kernel/errors.ts";
-import { fieldPath } from "../rules/field-path.ts";
+import { isJsonObject } from "../kernel/objects.ts";
+import { type FieldStep, fieldPath } from "../rules/field-path.ts";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Caller } from "./authenticate.ts";
 import { withoutEcho } from "./echo.ts";
@@ -174,8 +175,24 @@ const NO_OBJECT = { path: "", reason: "must be a JSON object" };
 
 function parse(shape: RefusalStyle, schema: v.GenericSchema, input: unknown): unknown {
   const result = v.safeParse(schema, input, { abortPipeEarly: true });
-  if (result.success) return result.output;
-  throw refusalOf(shape)(fieldsOf(result.issues));
+  if (!result.success) throw refusalOf(shape)(fieldsOf(result.issues));
+  const lists = listsTakenForObjects(input, result.output);
+  if (lists.length > 0) throw refusalOf(shape)(Object.fromEntries(lists.map((path) => [path, "must be an object"])));
+  return result.output;
+}
+
+/**
+ * The paths of lists that schemas took for objects: to valibot an empty list is an object without keys, so it passes where
+ * none is required.
+ */
+function listsTakenForObjects(input: unknown, output: unknown, steps: readonly FieldStep[] = []): string[] {
+  if (Array.isArray(input) && Array.isArray(output))
+    return input.flatMap((entry, i) => listsTakenForObjects(entry, output[i], [...steps, i]));
+  // What a schema makes of a list on purpose, such as a set, has another prototype.
+  if (!isJsonObject(output) || Object.getPrototypeOf(output) !== Object.prototype) return [];
+  if (Array.isArray(input)) return [fieldPath(...steps)];
+  if (!isJsonObject(input)) return [];
+  return Object.entries(input).flatMap(([key, entry]) => listsTakenForObjects(entry, output[key], [...steps, key]));
 }
 
 const MAX_FIELDS = 20;

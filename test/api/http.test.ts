@@ -173,6 +173,25 @@ describe("bodies", () => {
     expect(Object.keys(body.fields)).toHaveLength(1);
   });
 
+  const JOURNEY = {
+    name: "J",
+    trigger: { type: "event", event_name: "go" },
+    steps: { start: "end", steps: { end: { id: "end", type: "exit" } } },
+  };
+  const EXPERIENCE = { name: "E", format: "modal", content: { title: "T" } };
+  const SEND = { target: { type: "all" }, title: "T", body: "B" };
+  it.each([
+    ["POST /api/v1/journeys", "entry_rules", 422, { ...JOURNEY, entry_rules: [] }],
+    ["POST /api/v1/in-app/experiences", "display", 400, { ...EXPERIENCE, display: [] }],
+    ["POST /api/v1/notifications/preview", "safety", 422, { ...SEND, safety: [] }],
+  ])("%s refuses an empty list for the object %s (ERR-13, INX-22, JNY-9)", async (route, field, refusal, sent) => {
+    const { tenant } = await open();
+    const { status, body } = await tenant.call(route, sent);
+
+    expect(status).toBe(refusal);
+    expect(body.fields).toEqual({ [field]: "must be an object" });
+  });
+
   const untouched = shared((own) => own.withTenant());
   it.each([
     ["100,000 levels of lists", "[".repeat(100_000) + "]".repeat(100_000)],
