@@ -13,8 +13,8 @@ export const shownBugs: readonly Bug[] = [
     name: "a round that began by a clock behind is not in the explanation",
     area: "ledger",
     file: "shared/store/sends/reports/explain.ts",
-    find: "Date.parse(dispatched) - CLOCK_TOLERANCE_MS",
-    replace: "Date.parse(dispatched)",
+    find: "const from = since - CLOCK_TOLERANCE_MS;",
+    replace: "const from = since;",
   },
   {
     name: "a smart send goes on though a provider may have taken the message",
