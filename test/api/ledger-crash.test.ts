@@ -10,7 +10,7 @@ import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const PEOPLE = 21;
+const PEOPLE = 12;
 /** Dozens of crashes, each with the time that queues take to notice. */
 const PATIENCE_MS = 240_000;
 
