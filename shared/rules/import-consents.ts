@@ -141,6 +141,8 @@ function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
   return time === undefined ? claim : { ...claim, time };
 }
 
+/** A day of which nobody knows whether the month comes first. */
+const DAY_OR_MONTH = /^\d{1,2}[/.-]\d{1,2}[/.-](?:19|20)?\d{2}(?!\d)/;
 const OTHER_STATUS = /^[02-9]$/;
 
 /** The claim of a cell by itself. */
@@ -174,7 +176,7 @@ function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim 
     if (time !== undefined) return isProof && { status: "opted_in", time, said: value };
     const status = isNumbered && isSecond(value) ? "opted_out" : negativeOf(value);
     if (status) return asClaim(status, value);
-    return isYes(value) ? { status: "opted_in", said: value } : undefined;
+    return isYes(value) || (isProof && DAY_OR_MONTH.test(value)) ? { status: "opted_in", said: value } : undefined;
   }
   if (
     isNo(value) ||

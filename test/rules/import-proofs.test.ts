@@ -206,6 +206,11 @@ describe("a time of a yes in a file that says nowhere else who agreed", () => {
     expect(consentTo({ "Opt-in date": "2026-12-01" })).toMatchObject({ status: "unknown", doubt: "future" });
   });
 
+  it("is a yes without a time where the day can be read in two ways (AMB-132)", () => {
+    expect(consentTo({ "Opt-in date": "03/04/2024" })).toMatchObject({ status: "unknown", doubt: "yes_without_time" });
+    expect(consentTo({ "Opt-in date": "0000-00-00" })).toBeUndefined();
+  });
+
   it.each([
     [{ Status: "Active" }, undefined],
     [{ Newsletter: "" }, undefined],
