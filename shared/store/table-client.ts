@@ -19,8 +19,8 @@ export class TableClient extends DynamoDBDocumentClient {
 }
 
 /**
- * What the requests of this process have cost, in units, counted once somebody wants to know. An environment of a
- * function serves one request at a time, so that a difference is the cost of one.
+ * The cost of this process's requests in units, counted after the first call for it. An environment of a function
+ * serves one request at a time, so that a difference is the cost of one.
  */
 export const spent = { isCounted: false, writes: 0, reads: 0 };
 

@@ -153,7 +153,7 @@ export const isOfPlatform = (pk: string): boolean => !pk.startsWith("T#");
 /** The operations on declared items. @param prefix what stands before each partition key. */
 function bind<W extends Scope>(deps: Deps, rows: Rows, prefix: string): Table<W> {
   const table = { ...readsOf(deps, rows, prefix), ...writesOf(deps, rows, prefix) };
-  // What the declarations say of rows and keys is the type of the table; at run time they are plain items.
+  // The declarations of rows and keys are the type of the table; at run time they are plain items.
   return table as unknown as Table<W>;
 }
 

@@ -1,5 +1,5 @@
-// What uses a list or segment: a scheduled notification, or an experience. A row beside the group names each user, and
-// counts only while the user still needs the group.
+// The users of a list or segment: a scheduled notification, or an experience. A row beside the group names each user,
+// and counts only while the user still needs the group.
 import type { Target } from "../contract/send-input.ts";
 import { DAY, ttl } from "../kernel/clock.ts";
 import type { StoreReader } from "./context.ts";

@@ -6,7 +6,7 @@ import { type Capability, type Deps, setting } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { bytesFrom } from "./kms.ts";
 
-/** What a secret belongs to: it cannot be opened for another workspace, channel or type. */
+/** The owner of a secret: it cannot be opened for another workspace, channel or type. */
 interface SealContext {
   channel: string;
   type: string;

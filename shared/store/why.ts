@@ -89,7 +89,7 @@ export async function whyOf(given: WhyDeps, person: string, { kind, of }: { kind
 const sentSinceFirst = (store: StoreReader, subscriber: string, jobs: readonly string[]): Promise<SentRows> =>
   sentSince(store, subscriber, Math.min(...jobs.map(timeOfUuid)));
 
-/** What the service did for an erased person is no longer known by name. */
+/** An erased person's data is no longer found by name. */
 async function whyOfErased(
   store: StoreReader,
   { id, erased_at = "" }: ProfileRow,
@@ -130,7 +130,9 @@ async function ofJourney(
   return { in_words: [found.in_words, ...lines].join("\n"), sends, journey: found };
 }
 
-/** What a journey has sent to a person since a run began, oldest first: from the ledger, and what waits from the plans. */
+/**
+ * The sends of a journey to a person since a run began, oldest first: from the ledger, and waiting ones from the plans.
+ */
 async function jobsOfRun(
   store: StoreReader,
   { journey, subscriber, sent }: { journey: string; subscriber: string; sent: SentRows },
@@ -182,7 +184,7 @@ interface Sends {
   jobs: string[];
   /** Why there are none. */
   unsent?: string;
-  /** That others have its name, in words. */
+  /** A note that other subscribers have the same name. */
   before?: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// What a journey would do with a subscriber or a sample, from a time on, if given events happened: the replay of one
-// person, whose entry and sends are judged as real ones are. Nothing is written or sent.
+// Simulates a journey for a subscriber or a sample, from a time on, if given events happened: the replay of one person,
+// whose entry and sends are judged as real ones are. Nothing is written or sent.
 import { pageRoom } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";

@@ -18,8 +18,7 @@ const KEPT_SECONDS = HOUR / SECOND;
 export type ErasureInExports = Pick<RowOf<typeof ErasingActor>, "erase_properties" | "until">;
 
 /**
- * Those of these actors that are being erased, by `actorText`, strongly consistent. Read it after the rows that are to be
- * hidden.
+ * The actors that are being erased, by `actorText`, strongly consistent. Read it after the rows that are to be hidden.
  */
 export async function erasingAmong(
   store: StoreReader,
@@ -34,7 +33,7 @@ export async function erasingAmong(
   return new Map(actors.flatMap((actor, i) => (rows[i] ? [[actorText(actor), rows[i]]] : [])));
 }
 
-/** Notes that an erasure is under way, if it is not noted yet. Its last pass sets when the row expires. */
+/** Notes an erasure in progress, if it is not noted yet. Its last pass sets when the row expires. */
 export async function noteErasing(
   store: Store,
   actor: Actor,

@@ -193,7 +193,7 @@ async function removeOwnRows(store: Store, subscriber: string, rows: readonly It
 interface ErasureResult {
   /** How many rows and files were removed or anonymized. */
   removed: RemovedCounts;
-  /** An import that began before the erasure is under way: another pass must follow. */
+  /** An import that began before the erasure is in progress: another pass must follow. */
   isImporting: boolean;
   /** The time was up: the pass must go on. */
   isUnfinished: boolean;

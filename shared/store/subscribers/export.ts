@@ -1,5 +1,4 @@
-// Everything about a subscriber, page by page: the profile first, then the inbox, what was opened and followed, and what
-// happened (F14).
+// All data about a subscriber, page by page: the profile first, then the inbox, opens and clicks, and events (F14).
 import * as v from "valibot";
 import { cursorsOf, pageRoom } from "../../contract/paging.ts";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
@@ -25,7 +24,7 @@ import { TimelineEntry, timelineKinds } from "./timeline-entries.ts";
 /** Messages and entries of a page; their bytes may end it before. */
 const PAGE_ENTRIES = 200;
 
-/** Rows of what was done with sends, of a page. */
+/** Rows of opens and clicks on a page. */
 const PAGE_ENGAGEMENT = 500;
 
 const SendEngagement = titled("SendEngagement", {
@@ -40,7 +39,7 @@ const SendEngagement = titled("SendEngagement", {
   ),
 });
 
-/** What a page has nothing of is absent. */
+/** A part without data on the page is absent. */
 export const SubscriberExport = titled("SubscriberExport", {
   exported_at: said("When this page was read", Timestamp),
   subscriber: said("Who it is, with devices, topics, and all lists and segments", v.optional(SubscriberProfile)),
@@ -89,7 +88,7 @@ const Position = v.union([
 /** Messages that are hidden or recalled are data about the subscriber, too. */
 const everything: Visibility = { look: async () => undefined, shows: () => true, hidden: () => [] };
 
-/** @throws 404 if the subscriber does not exist or was erased meanwhile. */
+/** Exports a subscriber. @throws 404 if it does not exist or was erased in the meantime */
 export async function exportSubscriber(
   store: StoreReader,
   secrets: RootSecrets,

@@ -1,4 +1,4 @@
-// What an import counted: consents, phone numbers, and choices of topics and channels.
+// The counters of an import: consents, phone numbers, and choices of topics and channels.
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";

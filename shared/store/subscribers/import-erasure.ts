@@ -1,5 +1,5 @@
-// Erasure in the files of imports: rejected rows and uploads that hold an identifier of the subscriber are deleted. The
-// upload of an import under way is deleted at its end; until then the tombstone keeps the identifiers.
+// Erasure in the files of imports: rejected rows and uploads with an identifier of the subscriber are deleted. The
+// upload of an import in progress is deleted at its end; until then the tombstone keeps the identifiers.
 import { BETWEEN_ADDRESSES, compactPhone, readEmail } from "../../rules/import-addresses.ts";
 import { readId, textOf } from "../../rules/import-cells.ts";
 import { hasPhone } from "../../rules/import-phones.ts";
@@ -25,7 +25,7 @@ export interface ImportTraces {
   identifiers: ReadonlySet<string>;
   phone: string;
   jobs: readonly ImportJob[];
-  /** An import that began before the erasure is under way. */
+  /** An import that began before the erasure is in progress. */
   isImporting: boolean;
 }
 
@@ -38,7 +38,7 @@ function identifiersOf(profile: ProfileRow): Set<string> {
   return new Set(found.flatMap((text) => [text, text.slice(0, MAX_CELL_CHARACTERS)]));
 }
 
-/** What an erasure must know of the imports: read once, before anything is erased. */
+/** The facts about imports that an erasure needs: read once, before anything is erased. */
 export async function importTraces(
   store: Store,
   files: ImportErasing,
@@ -52,7 +52,7 @@ export async function importTraces(
   return { files, identifiers, phone, jobs, isImporting };
 }
 
-/** @returns how many rows and files were deleted. */
+/** Erases the traces in imports. @returns how many rows and files were deleted */
 export async function eraseFromImports(store: Store, subscriber: string, traces: ImportTraces): Promise<number> {
   const { files, identifiers, jobs } = traces;
   if (identifiers.size === 0) return 0;
@@ -74,7 +74,7 @@ export async function eraseFromImports(store: Store, subscriber: string, traces:
   return deleted;
 }
 
-/** A cell names somebody by what a row with it would be taken for. */
+/** A cell names the subscriber if a row with it would be imported as theirs. */
 const isNamedIn = ({ identifiers, phone }: ImportTraces, cells: readonly string[]): boolean =>
   cells.some((cell) => {
     const text = normal(cell);
@@ -116,7 +116,7 @@ async function isNamedInUpload(traces: ImportTraces, id: string): Promise<boolea
   }
 }
 
-/** @throws an unreadable error for a file that cannot be read */
+/** Whether a file names the subscriber. @throws an unreadable error for a file that cannot be read */
 async function isNamedInFile(traces: ImportTraces, id: string, encoding?: Encoding): Promise<boolean> {
   const bytes = await traces.files.read(id, 0);
   if (!bytes) return false;

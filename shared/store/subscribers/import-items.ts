@@ -52,11 +52,11 @@ export const ImportItem = entity("import", {
     offset: v.number(),
     line: v.number(),
     header: v.optional(json<string[]>()),
-    /** What the caller said that columns mean. */
+    /** The caller's mapping of columns. */
     mapping: v.optional(json<ColumnMapping>()),
     /** The keys of the topics that the workspace had when the header was read. */
     topics: v.optional(json<readonly string[]>()),
-    /** What became of the choices, by the keys of the topics that the file has columns for. */
+    /** The counts of choices, by the keys of the topics that the file has columns for. */
     choices: v.optional(json<Readonly<Record<string, ChoiceSummary>>>()),
     /** The same of the channels that send to a number. */
     channels: v.optional(json<Readonly<Record<string, ChoiceSummary>>>()),
@@ -65,18 +65,18 @@ export const ImportItem = entity("import", {
     delimiter: v.optional(v.string()),
     /** As the caller said, or as the file is. */
     encoding: v.optional(v.picklist(encodings)),
-    /** Of each column, by all rows of the file. */
+    /** The type of each column, from all rows of the file. */
     types: v.optional(json<readonly ColumnType[]>()),
-    /** What the rows show of the numbers without a plus in each column. */
+    /** The evidence about numbers without a plus in each column. */
     numbers: v.optional(json<readonly ShownNumbers[]>()),
     /** How times and phone numbers are read: as the caller said, else by the settings of the workspace. */
     time_zone: v.optional(v.string()),
     date_order: v.optional(v.picklist(dateOrders)),
     phone_region: v.optional(v.string()),
     region: v.optional(v.string()),
-    /** Whether what the rows change may start journeys; absent: it may. */
+    /** Whether changes by the rows may start journeys; absent: they may. */
     start_journeys: v.optional(v.literal(false)),
-    /** Of the consents of the whole file. */
+    /** The time of the consents of the whole file. */
     consent_at: v.optional(v.string()),
     consent_source: v.optional(v.string()),
     /** Which worker reads the file, and until when no other one may, in milliseconds. */
@@ -141,7 +141,7 @@ export const AwaitedRefusal = item({
   sk: ({ subscriber }: { subscriber: string }) => `W#${subscriber}`,
   prefix: "W#",
   row: {
-    /** By channel, what the first of them says. */
+    /** By channel, the first statement of the rejected rows. */
     "o:*": json<AwaitedStatement>(),
     /** Mail to the address of the person is suppressed. */
     suppressed: v.optional(json<AwaitedStatement>()),
@@ -167,7 +167,7 @@ export const ImportPack = item({
     until: v.number(),
     /** How many of its members were removed from the list before the seal, by the first digit of their ids. */
     "gone:*": v.number(),
-    /** How often that was written: guards the seal of somebody else. */
+    /** How often it was written: it guards against the seal of another worker. */
     removals: v.optional(v.number()),
   },
   writers: ["import-rows", "api-lists", "ask-confirmation", "erase", "recount"],

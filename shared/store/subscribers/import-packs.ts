@@ -112,7 +112,7 @@ async function settlePack(store: Store, { sk: id, list }: RowOf<typeof ImportPac
       const ids = unpackedIds(row.subscribers);
       const entered = await settleMembers(store, { id, list }, ids);
       const profiles = await store.getAll(Profile, idKeys(ids));
-      // One that was erased meanwhile was counted out then.
+      // A subscriber who was erased in the meantime was uncounted then.
       const created = ids.filter((_, i) => profiles[i]?.pack === id);
       const gone = Object.fromEntries(familyOf(row, "gone:"));
       const counts = { created: perShard(created), entered: addedUp([perShard(entered), gone]) };
@@ -131,7 +131,7 @@ async function openPacks(store: StoreReader, job?: string) {
 /** Whether rows may be there that are not counted yet. */
 export const hasOpenPack = async (store: StoreReader): Promise<boolean> => (await openPacks(store)).length > 0;
 
-/** Counts what an earlier worker of an import left. The caller has the import to itself. */
+/** Counts the uncounted rows of an earlier worker of an import. The caller has the import to itself. */
 export async function settlePacksOf(store: Store, job: string): Promise<void> {
   for (const pack of await openPacks(store, job)) await settlePack(store, pack);
 }

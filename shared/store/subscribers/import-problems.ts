@@ -5,11 +5,11 @@ import type { Key } from "../model.ts";
 import { pagesOf } from "../table.ts";
 import { MAX_CELL_CHARACTERS, type RejectedRow, RejectedRows } from "./import-items.ts";
 
-/** Of a row, and of the rows of a batch: these are kept together in one item, which has at most 400 KB. */
+/** The limits of a row, and of the rows of a batch: these are kept together in one item, which has at most 400 KB. */
 const MAX_ROW_BYTES = 131_072;
 export const MAX_KEPT_BYTES = 196_608;
 
-/** What is kept of the cells of a row: the first characters of each, and of a very wide row the first cells. */
+/** The kept part of a row's cells: the first characters of each, and the first cells of a very wide row. */
 export function keptCells(cells: readonly string[]): string[] {
   const kept: string[] = [];
   let left = MAX_ROW_BYTES;

@@ -1,4 +1,5 @@
-// What a row refuses whose person is not imported: of the person where there is one, else of the addresses (AMB-132).
+// The refusals of a row whose person is not imported: they apply to an existing person, else to the addresses
+// (AMB-132).
 import { normalizedAddress } from "../../rules/addresses.ts";
 import { isOptOut } from "../../rules/import-consents.ts";
 import {
@@ -38,8 +39,8 @@ interface RecordedRefusals {
 }
 
 /**
- * Records what a rejected row refuses. A repeat changes nothing. One read, and a write for each thing refused.
- * @param given how other rejected rows say to reach its person, where there is none
+ * Records the refusals of a rejected row. A repeat changes nothing. It takes one read, and a write for each refusal.
+ * @param given the addresses of its person in other rejected rows, if the person does not exist
  */
 export async function recordRefusals(
   store: Store,
@@ -104,7 +105,10 @@ export interface AwaitedPerson {
   refusing: readonly { line: number; refusals: Refusals }[];
 }
 
-/** What rejected rows before these say of people who were not there then, by external id. One read for a hundred names. */
+/**
+ * The refusals in earlier rejected rows about people who did not exist then, by external id. One read for a hundred
+ * names.
+ */
 export async function awaitedPersons(
   store: StoreReader,
   secrets: Pick<RootSecrets, "idKey">,

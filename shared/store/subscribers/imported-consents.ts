@@ -38,9 +38,11 @@ export interface ImportedFrom {
   job: string;
   /** When the import was created, RFC 3339. */
   created_at: string;
-  /** Of the file. */
+  /** The line in the file. */
   line: number;
-  /** What is agreed to only once the owner of the address confirms: a proof does so for the address of its row. */
+  /**
+   * The opt-ins that count only after the owner of the address confirms. A proof confirms for the address of its row.
+   */
   asks: ReadonlySet<string>;
   /** The address of the row is not the one that its person has by the file. */
   isLeft?: boolean;
@@ -89,7 +91,10 @@ export async function recordImportedConsent(
   return recordOwn(store, subscriber, from, { status: "opted_out", ...common });
 }
 
-/** What a row says of an address, for every subscriber that has it. `isThisRow`: the address is suppressed since the row says it. */
+/**
+ * The statement of a row about an address, for every subscriber that has it. `isThisRow`: the row itself suppresses the
+ * address.
+ */
 type OfAddress = { kind: "nothing" } | { kind: "opted out" } | { kind: "suppressed"; isThisRow: boolean };
 
 /** Records it, also where the row's own person is none: beyond the plan's subscribers, an address stays one to leave alone. */
@@ -119,7 +124,7 @@ export async function recordOfAddress(
   return { kind: "suppressed", isThisRow: row.reason === said.reason && row.suppressed_at === consented_at };
 }
 
-/** Of the person. */
+/** Records the person's own consent. */
 async function recordOwn<S extends "opted_in" | "opted_out">(
   store: Store,
   subscriber: string,
@@ -163,7 +168,7 @@ export const asProven = (
 ): ConsentAssertion =>
   from.isLeft && isAsked(from, said) ? confirmedBefore({ ...said, status: "pending" }, profile, undefined) : said;
 
-/** What the proofs of a row confirm. */
+/** The confirmations by the proofs of a row. */
 export function provenBy(
   from: Pick<ImportedFrom, "asks" | "isLeft">,
   profile: Partial<ProfileRow>,
@@ -256,10 +261,7 @@ async function recordSome(
   );
 }
 
-/**
- * What a choice is to a profile. `known`: an opt-in of an earlier reader of the row, or of an earlier import of the file. An
- * opt-out that is there already is news of an earlier reader only, which the history tells.
- */
+/** How a choice relates to a profile. `known`: an earlier reader of the row or an earlier import recorded the opt-in. */
 export function judged(
   profile: Partial<ProfileRow>,
   { channel, status, consented_at, isPending }: ConsentAssertion,
@@ -274,7 +276,7 @@ export function judged(
   return isOpen && (isNewest || status === "opted_out") ? "new" : "refused";
 }
 
-/** @returns false if another write changed one of the choices meanwhile. */
+/** Writes the choices. @returns false if another write changed one of them in the meantime */
 function writeAll(
   store: Store,
   profile: LivingProfile,

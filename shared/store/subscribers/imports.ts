@@ -54,7 +54,7 @@ export const IMPORT_WATCH_MS = 10 * MINUTE;
 
 export const expiry = ({ clock }: Pick<Store, "clock">) => ttl(clock.now() + KEPT_MS);
 
-/** How a file is read, where its caller says so. */
+/** How a file is read, as far as its caller says. */
 export type ImportReadingOptions = {
   [Name in
     | "encoding"
@@ -91,7 +91,7 @@ export async function createImport(
     created_at: timestamp(now),
     expires: expiry(store),
   };
-  // A reader notes beside it what it found of what was not said.
+  // A reader adds its findings about the unspecified options.
   const said = Object.entries({ list, source, ...reading }) as [keyof ImportJob, unknown][];
   const isSame = (old: ImportJob | undefined) =>
     said.every(([name, value]) => value === undefined || old?.[name] === value) &&
@@ -105,7 +105,7 @@ export async function createImport(
   );
 }
 
-/** @throws 404. */
+/** Gets an import. @throws 404 */
 export async function getImport(store: StoreReader, id: string): Promise<ImportJob> {
   return requireFound(await findImport(store, id), "import job");
 }
@@ -113,7 +113,7 @@ export async function getImport(store: StoreReader, id: string): Promise<ImportJ
 export const findImport = (store: StoreReader, id: string): Promise<ImportJob | undefined> =>
   store.get(ImportItem, { id });
 
-/** What the columns of a file mean, as its header and the mapping of the caller say. */
+/** The meanings of a file's columns, by its header and the mapping of the caller. */
 export const columnsOf = (job: ImportJob) => readHeader(headerOf(job), job.source, knownOf(job));
 
 export const headerOf = ({ header }: ImportJob): readonly string[] => (header === undefined ? [] : fromJson(header));
@@ -138,7 +138,7 @@ export async function storeSamples(store: Store, job: string, rows: readonly (re
   await store.put(ImportSample, { job }, { cells: toJson(cells), ...others, expires: expiry(store) });
 }
 
-/** None where the file has no rows, and once one of them named somebody who was erased. */
+/** None if the file has no rows, and after one of them named a subscriber who was erased. */
 export async function samplesOf(store: StoreReader, job: string): Promise<readonly (readonly string[])[]> {
   const row = await store.get(ImportSample, { job });
   return row ? [fromJson(row.cells), ...(row.more ? fromJson(row.more) : [])] : [];
@@ -220,11 +220,11 @@ export async function cancelImport(store: Store, id: string): Promise<ImportJob>
 interface Progress {
   processed: number;
   failed: number;
-  /** Rows of people who are no members of the list until they confirm. */
+  /** Rows of people who become members of the list only when they confirm. */
   pending: number;
   consents: ConsentSummary;
   phones: PhoneSummary;
-  /** Those of all records so far. */
+  /** The choices of all records so far. */
   choices: Choices;
   channels: Choices;
   /** How many more subscribers a dry run would create. */

@@ -146,7 +146,7 @@ export async function anonymizeLedger(
   await store.writeAll(writes);
 }
 
-/** What is kept: the time, the job, the channel and the outcome. */
+/** The anonymous row keeps the time, the job, the channel and the outcome. */
 function anonymousWrite(pseudonym: string, ledgerRow: LedgerRow, place: string): ItemWrite<"workspace"> {
   if (ledgerRow.kind === "message") {
     const { sk, job } = ledgerRow.row;

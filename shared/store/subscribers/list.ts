@@ -20,7 +20,7 @@ interface SubscriberQuery {
   updated_since?: string | undefined;
   external_id?: string | undefined;
   email?: string | undefined;
-  /** What the external id, the email address, the last name or the full name begins with; or the phone number. */
+  /** The beginning of the external id, the email address, the last name or the full name; or the phone number. */
   q?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ interface SubscriberPage {
 
 /** Rows read for one page. A selective filter gives a short page and a cursor. */
 const MAX_EXAMINED = 5_000;
-/** Subscribers that are looked at beside the index of addresses: it has nobody who was created a moment ago. */
+/** Subscribers read beside the index of addresses, which does not have the newest ones yet. */
 const NEWEST = 20;
 
 /**
@@ -91,7 +91,7 @@ export async function listSubscribers(
 const cursorsByAge = ({ tenant }: Pick<StoreReader, "tenant">, secrets: RootSecrets, of = "") =>
   cursorsOf(secrets, `subscribers:${tenant}${of}`, Position);
 
-/** Those who have a number, however it is spaced, and with or without its country code. */
+/** The subscribers with a number, in any spacing, and with or without its country code. */
 async function ownersOfPhone(
   store: StoreReader,
   q: string,

@@ -1,4 +1,4 @@
-// What a write changes of a profile, and the row of a new one.
+// The changes of a profile by a write, and the row of a new one.
 import { timestamp } from "../../kernel/clock.ts";
 import type { Store } from "../context.ts";
 import { countChange } from "../counters.ts";
@@ -27,10 +27,10 @@ export interface SubscriberInput {
   isHistorical?: boolean;
 }
 
-/** What changes of a subscriber. Without `external_id`, that of its profile stays. */
+/** The changes of a subscriber. Without `external_id`, that of its profile stays. */
 export type ProfileInput = Omit<SubscriberInput, "external_id"> & { external_id?: string };
 
-/** What an input sets and removes of the row of a profile. */
+/** The attributes that an input sets and removes in the row of a profile. */
 export function profileChange(store: Store, input: ProfileInput, id: string) {
   const { external_id, email, attributes = {}, isHistorical = false, isFull = false } = input;
   const set: Partial<ProfileRow> = {
@@ -54,7 +54,7 @@ export function profileChange(store: Store, input: ProfileInput, id: string) {
   return { set, remove };
 }
 
-/** @throws as the table does for an item that is too large */
+/** The row of a new profile. @throws the table's error for an item that is too large */
 export function newProfile(store: Store, id: string, input: SubscriberInput): ProfileRow {
   const created_at = timestamp(store.clock.now());
   const row: ProfileRow = {

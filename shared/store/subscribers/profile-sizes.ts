@@ -20,7 +20,7 @@ const sizeOf = (entries: readonly (readonly [name: string, text: string])[]): Si
   bytes: entries.reduce((sum, [name, text]) => sum + Buffer.byteLength(name) + Buffer.byteLength(text), 0),
 });
 
-/** Of the names and values of a profile's attributes. */
+/** The size of a profile's attribute names and values. */
 const attributeBytes = (row: ProfileRow): number => sizeOf(familyOf(row, "a:")).bytes;
 
 const isTooLarge = ({ attributes, bytes }: Size): boolean => attributes > MAX_ATTRIBUTES || bytes > MAX_BYTES;
@@ -35,7 +35,7 @@ export function refuseLargeProfile(attributes: Readonly<Record<string, Value>>):
   if (bytes > MAX_BYTES) throw invalid({ attributes: `must have at most ${MAX_BYTES} bytes with this key` });
 }
 
-/** What one change adds at most for which the profile is not measured first. */
+/** The most that one change may add before the profile is measured. */
 const SMALL: Size = { attributes: 8, bytes: 2_048 };
 
 /** Whether a change fits into every profile that is not nearly full. */
@@ -58,7 +58,7 @@ export function growsTooLarge(row: ProfileRow, changed: Readonly<Record<string, 
 
 /** Names and values of attributes. The rest of 400 KB is for consents, and for the webhook of a new profile with its attempts. */
 const MAX_STORED_BYTES = 360 * 1_024;
-/** What one change adds at most for which a profile is not measured first that is not heavy. */
+/** The most that one change may add before a profile that is not heavy is measured. */
 const MAX_UNMEASURED_BYTES = 40 * 1_024;
 
 /** Whether it is so large that a change may be too much for it. */

@@ -98,7 +98,10 @@ const updateAsIs = (
     ? updateWithConsent(store, id, input, { stated: input.consent, read })
     : updateProfile(store, id, input);
 
-/** One write, unless the change is large or the profile is known to be nearly full: then what it has is measured. @throws 422 if it would grow */
+/**
+ * One write, unless the change is large or the profile is known to be nearly full: then its size is measured. @throws
+ * 422 if it would grow
+ */
 async function updateWithin(
   store: Store,
   id: string,
@@ -156,7 +159,7 @@ async function measure(store: Store, id: string, { attributes, isMeasured }: Pro
   if (row && !row.erased_at) refuseOverweight(row, attributes);
 }
 
-/** What was not measured is written where there is room for any. */
+/** An unmeasured change is written if there is room for any. */
 const hasRoom = ({ attributes = {}, isMeasured }: ProfileInput) =>
   isMeasured || Object.keys(attributes).length === 0 ? [] : [absent<"heavy">("heavy")];
 
@@ -165,7 +168,7 @@ type ConsentUpdate =
   /** The profile has a newer consent of the channel. */
   | { kind: "older" }
   | { kind: "erased"; tombstone: ProfileRow | undefined }
-  /** It is so large that what is added is measured. */
+  /** The profile is so large that the addition is measured. */
   | { kind: "heavy"; old: ProfileRow }
   /** It has another address, whose owner confirmed opt-ins. */
   | { kind: "confirmed elsewhere"; old: ProfileRow };

@@ -1,4 +1,4 @@
-// A subscriber as a person reads it: what is known of it, its devices, consents, lists and segments.
+// A subscriber on its page: its attributes, devices, consents, lists and segments.
 import * as v from "valibot";
 import { Timestamp, titled } from "../../contract/schemas.ts";
 import { consentChannels } from "../../rules/channel-types.ts";
@@ -24,7 +24,7 @@ const Membership = v.object({ id: v.string(), name: v.string(), entered_at: Time
 export const SubscriberProfile = titled("SubscriberProfile", {
   ...Subscriber.entries,
   devices: v.array(Device),
-  /** What counts on each channel: of the person, or of the address that it has now. */
+  /** The effective consent on each channel: of the person, or of the present address. */
   consents: v.array(CurrentConsent),
   topics: v.array(Preference),
   lists: v.array(Membership),
@@ -80,7 +80,7 @@ async function listsOf(store: StoreReader, subscriber: string, isWhole: boolean)
 /** Dynamic segments by the rows of the subscriber, static ones by their leaves; the newest of both. */
 async function segmentsOf(store: StoreReader, subscriber: string, isWhole: boolean) {
   const shown = isWhole ? undefined : MAX_MEMBERSHIPS;
-  // Those that were left are between: a page of so many rows may have none of the others.
+  // Left memberships are in between: a page may have only these.
   const range = { newestFirst: true, eventual: true, filter: is("member", true) };
   const [present, inLeaves] = await Promise.all([
     store.queryAll(SegmentMembership, { subscriber }, range),

@@ -61,7 +61,7 @@ function looksFor(q: string): SearchPrefix[] {
   return [{ prefix, fits: () => true }, ...named.map((name) => ({ prefix: name, fits }))];
 }
 
-/** What a search writes: reads of profiles, and puts and removals of entries. */
+/** The operations of the search index: reads of profiles, and puts and removals of entries. */
 type SearchWriter = Pick<Store, "getAll" | "writeAll">;
 
 /**
@@ -88,7 +88,9 @@ interface SearchQuery {
   cursor?: string | undefined;
 }
 
-/** In the order of what was found. Each subscriber appears once, by the first of its names that matches. */
+/**
+ * Searches subscribers, in the order of the matches. Each subscriber appears once, by the first of its matching names.
+ */
 export async function searchSubscribers(
   store: StoreReader,
   secrets: RootSecrets,
@@ -119,10 +121,12 @@ export async function searchSubscribers(
   });
 }
 
-/** Entries of an address that are read of each shard, with whole profiles: beyond them it is one that nobody looks for. */
+/**
+ * The most entries of an address per shard that are read with whole profiles: an address with more is not searched for.
+ */
 const MAX_OF_ADDRESS = 16;
 
-/** Who has an address. @returns undefined where too many have it to read them all */
+/** The subscribers with an address. @returns undefined if there are too many to read */
 export async function ownersOfEmail(store: StoreReader, email: string): Promise<LivingProfile[] | undefined> {
   const text = searchText(email);
   const shards = await Promise.all(
@@ -148,7 +152,7 @@ const matchesIn = (profile: LivingProfile, looks: readonly SearchPrefix[]): Entr
 const isFirstMatch = (profile: LivingProfile, looks: readonly SearchPrefix[], position: string): boolean =>
   matchesIn(profile, looks).map(positionOf).sort(inBytes)[0] === position;
 
-/** Whether a search finds somebody who is known already. */
+/** Whether a search matches a subscriber whose profile was read. */
 export const isFoundBy = (profile: LivingProfile, q: string): boolean => matchesIn(profile, looksFor(q)).length > 0;
 
 /** The order of sort keys. */

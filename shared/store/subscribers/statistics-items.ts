@@ -1,4 +1,4 @@
-// The stored form of what a workspace knows of all its subscribers: names that they use, and what they answer to.
+// The stored statistics of all subscribers of a workspace: attribute names, and engagement.
 import * as v from "valibot";
 import { item } from "../item.ts";
 

@@ -45,9 +45,9 @@ export function subscriberId({ idKey }: IdKey, tenant: TenantId, externalId: str
   return uuidOf(digest, 8);
 }
 
-/** What says so of a subscriber is older than its erasure. */
+/** The caller's data about a subscriber is older than its erasure. */
 export class ErasedSince extends Error {
-  /** Its addresses, which the tombstone keeps while an import of before is under way. */
+  /** The profile's addresses, which the tombstone keeps while an earlier import is in progress. */
   readonly profile: ProfileRow;
 
   constructor(profile: ProfileRow) {
@@ -198,13 +198,13 @@ export const PersonName = personal(
   said("The attributes `first_name` and `last_name`; `null` without them", v.nullable(v.string())),
 );
 
-/** What people call a subscriber; `null` where no name is known. */
+/** The name of a subscriber; `null` without one. */
 export const nameOf = (row: ProfileRow): string | null => fullNameIn(attributesOf(row)) || null;
 
-/** What a person is called where something has to be said. */
+/** The name of a subscriber for sentences, never empty. */
 export const displayName = (profile: LivingProfile): string => nameOf(profile) ?? profile.external_id;
 
-/** What a filter or a rule sees of a profile: the attributes, and the fields of the subscriber itself. */
+/** The fields of a profile for filters and rules: the attributes, and the subscriber's own fields. */
 export function attributesForRules(profile: LivingProfile): Record<string, unknown> {
   const { external_id, email, created_at } = profile;
   return { external_id, ...(email !== undefined && { email }), created_at, ...attributesOf(profile) };
@@ -226,7 +226,7 @@ export async function countSubscribers(store: StoreReader): Promise<number> {
   return Math.max(0, counted);
 }
 
-/** @returns undefined if there is no such subscriber. @throws 422 as an upsert does. */
+/** Changes a subscriber. @returns undefined if there is no such subscriber @throws 422 as an upsert does */
 export async function changeSubscriber(
   store: Store,
   id: string,

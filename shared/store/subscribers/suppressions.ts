@@ -99,7 +99,7 @@ export async function suppressionsOfShard(
   return { items: items.filter(isSuppressed).map(shown), next: next && last && positionOf(last) };
 }
 
-/** @returns undefined if the address is not suppressed. */
+/** Finds the suppression of an address. @returns undefined if it is not suppressed */
 export async function findSuppression(store: StoreReader, id: string): Promise<Suppression | undefined> {
   const row = await store.get(AddressItem, { id });
   return isSuppressed(row) ? shown(row) : undefined;

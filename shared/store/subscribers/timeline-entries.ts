@@ -1,4 +1,4 @@
-// What a timeline shows of a subscriber, by kind (RDA-5).
+// The entries of a subscriber's timeline, by kind (RDA-5).
 import * as v from "valibot";
 import { Named } from "../../contract/named.ts";
 import { said, Timestamp } from "../../contract/schemas.ts";
@@ -18,7 +18,7 @@ const halted = said(
   v.optional(v.picklist(breachReasons)),
 );
 
-/** `ref` is the id of what the entry is about: a send, an event, a journey, a segment, … */
+/** `ref` is the id of the entry's subject: a send, an event, a journey, a segment, … */
 const common = {
   at: Timestamp,
   title: v.string(),

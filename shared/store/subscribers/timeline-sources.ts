@@ -1,4 +1,4 @@
-// What a timeline is merged from: rows that are there anyway, each source newest first (docs/decisions/0034).
+// The sources of a timeline: existing rows, each source newest first (docs/decisions/0034).
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import type { StoreReader } from "../context.ts";
@@ -50,7 +50,7 @@ async function untilEnough<R extends { sk: string }>(
   return found;
 }
 
-/** What is not known of a message. */
+/** The unknown fields of a message. */
 const UNSAID = { channel: null, device_id: null, reason: null, variant_id: null, deferred_until: null };
 
 /** Messages that left the service: a row of the ledger for each address. */
@@ -187,8 +187,8 @@ const devices: Source = async (store, { subscriber }) =>
     }),
   );
 
-// What was not sent to a subscriber, or not yet: messages that wait, and sends that skipped the subscriber. They have no
-// rows of their own, so the plans of the newest sends are asked.
+// Messages that are not sent: waiting ones, and sends that skipped the subscriber. They have no rows of their own, so
+// the plans of the newest sends are read.
 
 const LOOK_BACK_MS = 7 * DAY;
 /** Sends that are looked at, and of those the ones whose plans are read. */

@@ -12,7 +12,7 @@ export const TemplateItem = entity("template", {
     name: v.string(),
     title: v.string(),
     body: v.string(),
-    /** What some channels say instead. */
+    /** The variations of some channels. */
     by_channel: v.optional(json<ByChannel>()),
     created_at: v.string(),
     ...editFields,

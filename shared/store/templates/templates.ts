@@ -41,7 +41,7 @@ interface KeptIn {
 
 const nameTaken = () => invalid({ name: "is already used by another template" });
 
-/** @throws 422 if the name is taken (TPL-3). */
+/** Creates a template. @throws 422 if the name is taken (TPL-3) */
 export async function createTemplate(
   { store, mails }: KeptIn,
   { name, content }: Pick<Template, "name" | "content">,
@@ -76,7 +76,7 @@ export async function getTemplate(store: StoreReader, id: string): Promise<Templ
   return templateOf(row);
 }
 
-/** @throws 422 TEMPLATE_NOT_FOUND if there is no such template (NTF-21, AMB-89). */
+/** Requires a template. @throws 422 TEMPLATE_NOT_FOUND if there is none (NTF-21, AMB-89) */
 export async function requireTemplate(store: StoreReader, id: string, field = "template_id"): Promise<Template> {
   const row = isUuid(id) ? await store.get(TemplateItem, { id }) : undefined;
   if (!row)
@@ -132,7 +132,7 @@ export async function updateTemplate(
   }
 }
 
-/** @throws 404. */
+/** Deletes a template. @throws 404 */
 export async function removeTemplate(store: Store, id: string): Promise<void> {
   const removed = await removeNamed(store, TemplateItem, id);
   if (removed === "missing") throw notFound("template");

@@ -1,5 +1,5 @@
-// What a subscriber wants to hear about (TPC-3): a choice is a consent, so that its history, its erasure and its purge
-// are those of consents (docs/decisions/0038).
+// The preferences of a subscriber (TPC-3): a choice is a consent, so that its history, its erasure and its purge are
+// those of consents (docs/decisions/0038).
 import * as v from "valibot";
 import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
@@ -49,7 +49,7 @@ export function preferencesOf(profile: LivingProfile, topics: readonly Topic[]):
   }));
 }
 
-/** The keys of topics into which nobody opts without a confirmation. */
+/** The keys of topics that need a confirmation to opt in. */
 export const askingOf = (topics: readonly Topic[]): ReadonlySet<string> =>
   new Set(topics.filter(({ double_opt_in }) => double_opt_in).map(({ key }) => key));
 
@@ -60,7 +60,7 @@ interface PreferenceChange {
   owned?: string | undefined;
 }
 
-/** How often choices are read anew while others are made. */
+/** How often choices are read again while others are made. */
 const MAX_ATTEMPTS = 8;
 
 /**
@@ -93,7 +93,7 @@ export async function choose(
 
 type RecordResult =
   | { kind: "recorded"; profile: LivingProfile }
-  /** One of them was chosen anew since the profile was read, or the subscriber was erased. */
+  /** One of them was chosen again since the profile was read, or the subscriber was erased. */
   | { kind: "chosen meanwhile" };
 
 async function record(

@@ -1,4 +1,4 @@
-// The topics of a workspace (TPC-1), and what a send keeps of its topic.
+// The topics of a workspace (TPC-1), and the part of a topic that a send keeps.
 import type * as v from "valibot";
 import { titled } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
@@ -38,13 +38,13 @@ export async function hasTopics(store: StoreReader): Promise<boolean> {
 export const topicExists = async (store: StoreReader, key: string): Promise<boolean> =>
   (await store.get(TopicItem, { key })) !== undefined;
 
-/** @throws 404, also for another workspace's topic. */
+/** Gets a topic. @throws 404, also for another workspace's topic */
 export async function getTopic(store: StoreReader, key: string): Promise<Topic> {
   const row = requireFound(await store.get(TopicItem, { key }), "topic");
   return topicOf(row);
 }
 
-/** @throws 409 if the key is taken, 429 beyond 100 topics. */
+/** Creates a topic. @throws 409 if the key is taken, 429 beyond 100 topics */
 export async function createTopic(
   store: Store,
   { description = null, double_opt_in = false, ...input }: TopicInput,
@@ -86,7 +86,7 @@ export const isDoubleOptIn = async (store: StoreReader, key: string): Promise<bo
 export const topicName = async (store: StoreReader, key: string | undefined): Promise<string | undefined> =>
   key === undefined ? undefined : (await store.get(TopicItem, { key }))?.name;
 
-/** What a send keeps of the topic that a request names. @throws 422 naming the field if there is no such topic. */
+/** The part of a requested topic that a send keeps. @throws 422 naming the field if there is no such topic */
 export async function requireTopic(
   store: StoreReader,
   key: string | null | undefined,

@@ -1,4 +1,4 @@
-// What the webhook endpoints of a workspace ask for, read again only after one of them changed.
+// The active webhook endpoints of a workspace and their events, read again only after one of them changed.
 import { MINUTE } from "../../kernel/clock.ts";
 import { perEnvironment } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -20,8 +20,8 @@ interface ActiveWebhook {
 
 interface ActiveWebhooks {
   /**
-   * Those that are delivered to, oldest first.
-   * @param known the version of the watchers as it was just read; undefined if there never was one
+   * The active endpoints, oldest first. @param known the version of the watchers as it was just read; undefined if
+   * there never was one
    */
   of(tenant: string, known: Promise<WatcherVersion | undefined>): Promise<readonly ActiveWebhook[]>;
 }

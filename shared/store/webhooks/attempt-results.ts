@@ -1,4 +1,4 @@
-// What is known of an attempt, written after it: its answer, also one that comes late, or that it was given up.
+// The result of an attempt, written after it: its answer, also a late one, or that it was given up.
 import { timestamp } from "../../kernel/clock.ts";
 import type { AttemptResult } from "../../rules/webhook-events.ts";
 import { absent, all, is } from "../conditions.ts";
@@ -28,7 +28,7 @@ export interface FinishedAttempt {
 
 type Key = { webhook: string; id: string };
 
-/** What is written with a result, in the same transaction. */
+/** Further writes in the transaction of a result. */
 interface WrittenWith {
   extraItems?: readonly ItemWrite<"workspace">[];
   /** In their place, where the attempt was given up before. */
@@ -37,7 +37,7 @@ interface WrittenWith {
 
 type AttemptRecorded =
   | "recorded"
-  /** It was recorded before, or the attempt was given up: what follows from it is another worker's. */
+  /** The result was recorded before, or the attempt was given up: another worker does the follow-up. */
   | "settled before";
 
 /**
@@ -111,7 +111,7 @@ async function write(
   { n, attempt, change, when }: AttemptChange,
   extraItems: readonly ItemWrite<"workspace">[],
 ): Promise<WriteResult> {
-  // The reply to this very write may have been lost: what follows from the result is still to be done.
+  // The reply to this very write may have been lost: the follow-up of the result is still to be done.
   const refused = (old: DeliveryRow | undefined): WriteResult =>
     old?.[attemptName(n)] === attempt ? { kind: "written" } : { kind: "refused", old };
   const writeAlone = () =>

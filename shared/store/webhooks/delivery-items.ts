@@ -68,7 +68,10 @@ export const DeliveryItem = item({
     reopened: v.optional(v.number()),
     /** The replay that sends it; absent if it was reopened alone. */
     replay: v.optional(v.string()),
-    /** Who claimed the newest attempt, and until when, in milliseconds. A new row is held for its first attempt. */
+    /**
+     * The worker that claimed the newest attempt, and until when, in milliseconds. A new row is held for its first
+     * attempt.
+     */
     owner: v.optional(v.string()),
     lease: v.optional(v.number()),
     last_status_code: v.optional(v.number()),

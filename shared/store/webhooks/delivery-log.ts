@@ -25,7 +25,7 @@ interface LogPage extends DeliveryFilter {
   newestFirst?: boolean;
 }
 
-/** Deliveries that one page looks at, so many together at most, and characters of their bodies. */
+/** The limits of one page: deliveries read, deliveries per read, and characters of their bodies. */
 const MAX_EXAMINED = 2_000;
 const MAX_AT_ONCE = 100;
 const MAX_EXAMINED_TEXT = 1_048_576;

@@ -19,9 +19,11 @@ import { Profile } from "../subscribers/items.ts";
 import { attributesOf, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { Occurrence } from "./deliveries.ts";
 
-/** What a change may tell. Its occurrences, which may be costly, are asked for only where one of the events is wanted. */
+/**
+ * A source of occurrences in a change. They may be costly, so they are read only if one of the events is subscribed to.
+ */
 interface OccurrenceSource {
-  /** Of what: its workspace, its place in the stream, and when it was written. */
+  /** The origin: its workspace, its place in the stream, and when it was written. */
   change: Pick<Change, "tenant" | "position" | "at">;
   events: readonly WebhookEvent[];
   /** It is known that no webhook asks for them. */
@@ -29,7 +31,7 @@ interface OccurrenceSource {
   occurrences(store: StoreReader): Occurrence[] | Promise<Occurrence[]>;
 }
 
-/** Every outbound event type that a batch of changes may tell of, whether or not somebody wants it. */
+/** The outbound events that a batch of changes may cause, whether or not any endpoint subscribes to them. */
 export function occurrenceSources(changes: Changes): OccurrenceSource[] {
   const jobs = changes.of(JobItem, "job");
   const profiles = changes.of(Profile, "subscriber");
@@ -126,7 +128,7 @@ const interacted = (change: Change<typeof ReportedInteraction>): OccurrenceSourc
   },
 });
 
-/** WEV-1: the provider said later what became of a mail. */
+/** The provider later reported the fate of a mail (WEV-1). */
 const fateKnown = (change: Change<typeof TouchItem>): OccurrenceSource => ({
   change,
   events: ["message.bounced", "message.complained"],

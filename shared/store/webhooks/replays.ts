@@ -18,8 +18,8 @@ const PAGE = 100;
 const KEPT_MS = 2 * DAY;
 
 /**
- * Reopens the deliveries of a time range, except those that are under way; the insertion of the replay's row starts it.
- * `next_from` is where the next replay starts; absent if there is nothing left.
+ * Reopens the deliveries of a time range, except those in progress; the insertion of the replay's row starts it.
+ * `next_from` is where the next replay starts; absent if nothing is left.
  */
 export async function replayDeliveries(
   store: Store,
@@ -53,10 +53,10 @@ export async function replayDeliveries(
     const deliveries = reopened.sort((a, b) => orderOf(a) - orderOf(b)).map((delivery) => delivery.id);
     const expires = ttl(store.clock.now() + KEPT_MS);
     const row = { react: "replay", id, webhook, deliveries, expires } as const;
-    // The id is new: what is there already is this very row, whose reply was lost.
+    // The id is new: an existing row is this very row, whose reply was lost.
     await whereItHolds(store.put(ReplayItem, { webhook, id }, row, absent()));
   }
-  // What was reopened is sent anyway: nothing else would queue it before the watchdog looks.
+  // Reopened deliveries are queued anyway: otherwise only the watchdog would queue them.
   if (failure) throw failure.reason;
   const queued = reopened.length;
   return isCut && to < range.to ? { queued, next_from: timestamp(to + 1) } : { queued };

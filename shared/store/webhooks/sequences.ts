@@ -195,7 +195,7 @@ async function appendGroup(
   const expires = ttl(now + KEPT_MS);
   const isEnded = isFollowed && ids.length === MAX_GROUP;
   const row = { ...place, first, ids, starts: [0], n: ids.length, ...(isEnded && { expires }) };
-  // Nothing is added to a full block any more, so nobody else can number beside it.
+  // A full block is never extended, so no other worker can number beside it.
   const isTailEnded = tail?.n === MAX_GROUP && tail.expires !== undefined;
   if (tail && !isTailEnded) {
     const isStillNewest = await happened(

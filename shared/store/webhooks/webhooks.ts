@@ -91,7 +91,7 @@ export const listWebhooks = async (store: StoreReader): Promise<WebhookRow[]> =>
 export const findWebhook = (store: StoreReader, id: string): Promise<WebhookRow | undefined> =>
   store.get(WebhookItem, { id });
 
-/** @throws 404. */
+/** Gets a webhook. @throws 404 */
 export async function getWebhook(store: StoreReader, id: string): Promise<WebhookRow> {
   return requireFound(await findWebhook(store, id), "webhook");
 }

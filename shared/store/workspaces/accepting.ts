@@ -19,7 +19,7 @@ const MAX_WRONG_PASSWORDS = 5;
 interface AcceptanceChecks {
   /** Counts the attempt for the invited address, before the password of an existing user is checked. */
   admit(email: string): Promise<void>;
-  /** Refuses a new password that is easily guessed by somebody who knows these texts. */
+  /** Refuses a new password that is easy to guess for a person who knows these texts. */
   refuseWeak(personal: readonly string[]): void;
   /** Asks an existing user, whose password was right, for the second factor. @throws 401 */
   proveSecondFactor(user: UserRow): Promise<void>;
@@ -77,7 +77,7 @@ async function requireInvitation(platform: Platform, digest: string): Promise<In
   return row;
 }
 
-/** The invitation becomes a membership. @throws 404 where it was accepted or withdrawn meanwhile */
+/** Turns the invitation into a membership. @throws 404 if it was accepted or withdrawn in the meantime */
 async function join(
   platform: Platform,
   { digest, invitation, team }: { digest: string; invitation: InvitationRow; team: Team },

@@ -76,7 +76,10 @@ export async function listClients(
   return page.next && last ? { clients, next: last.tenant } : { clients };
 }
 
-/** The first clients of an agency, a hundred at most, that stay without it and have no owner of their own, so that nobody could sign in. */
+/**
+ * The first clients of an agency, at most a hundred, that remain after it and have no owner of their own, so that no
+ * user could sign in.
+ */
 export async function clientsInNeed(
   platform: Pick<PlatformReader, "query" | "getAll">,
   agency: TenantId,
@@ -95,7 +98,10 @@ export async function clientsInNeed(
   return [];
 }
 
-/** The agency of a client without an owner of its own, where it is deleted or no agency any more: nobody would reach the client. */
+/**
+ * The agency of a client without an owner of its own, if it is deleted or no longer an agency: then no user can reach
+ * the client.
+ */
 export async function lostAgencyOf(
   platform: Pick<PlatformReader, "get">,
   { agency, owners }: WorkspaceRow,

@@ -7,7 +7,7 @@ import { hashOf } from "../hash.ts";
 import { AttemptCount } from "./identity-items.ts";
 
 export interface AttemptLimit {
-  /** What is limited, as part of the row's key. */
+  /** The kind of the limit, as part of the row's key. */
   kind: string;
   max: number;
   windowMs: number;

@@ -20,7 +20,7 @@ const PASSWORD_BYTES = 32;
 type UserRow = RowOf<typeof UserItem>;
 type MemberRow = RowOf<typeof MemberItem>;
 
-/** What a verified ID token says. */
+/** The user in a verified ID token. */
 export interface AssertedUser {
   subject: string;
   /** Absent unless the provider says that it verified it. */
@@ -36,8 +36,8 @@ interface SignedIn {
 }
 
 /**
- * The user and member behind what a provider asserts; makes both where the provider's settings allow it.
- * @throws 403 for an address the provider does not speak for, and for somebody who is no member and becomes none; 409, 429.
+ * The user and member for a provider's assertion; creates both if the provider's settings allow it. @throws 403 for an
+ * address outside the provider's domains, and for a user who is not and does not become a member; 409, 429
  */
 export async function signedInUser(platform: Platform, provider: Provider, asserted: AssertedUser): Promise<SignedIn> {
   const { tenant } = provider;
@@ -60,8 +60,8 @@ export async function signedInUser(platform: Platform, provider: Provider, asser
 }
 
 /**
- * The user behind what the provider of the installation asserts: one that is there already.
- * @throws 403 for an address that is not verified, or that nobody has; 409
+ * The existing user for an assertion of the installation's provider. @throws 403 for an address that is not verified,
+ * or that no user has; 409
  */
 export function knownUser(platform: Platform, provider: Provider, asserted: AssertedUser): Promise<UserRow> {
   return untilUncontended(busy.conflict("The user is changing at the moment. Try again."), async () => {
@@ -77,7 +77,10 @@ function roleOf({ group_roles }: Provider, groups: readonly string[]): Role | un
   return mapped.find(({ group }) => groups.includes(group))?.role;
 }
 
-/** The role of a member who is in no group of the settings: that of a group ends with it. @throws 403 for who is no member then */
+/**
+ * The role of a member without a group of the settings: a role by group ends with the group. @throws 403 if the member
+ * has no role then
+ */
 function roleWithoutGroup({ group_roles, default_role }: Provider, { role, by_group }: MemberRow): Role {
   if (group_roles === undefined || !by_group) return role;
   if (default_role === undefined) throw notAMember();
@@ -89,7 +92,7 @@ const notAMember = () =>
 
 interface Behind {
   user: UserRow;
-  /** What links the user, makes it, or gives it to the person who proved the address. */
+  /** The writes that link the user, create it, or give it to the person who proved the address. */
   writes: ItemWrite<"platform">[];
 }
 
@@ -139,7 +142,7 @@ async function made(platform: Platform, email: string, name: string | undefined)
 const nobodysPassword = (platform: Platform) =>
   newHash(platform, platform.ids.bytes(PASSWORD_BYTES).toString("base64url"));
 
-/** Makes a member by group, invitation or default role. @returns undefined if the team changed meanwhile */
+/** Makes a member by group, invitation or default role. @returns undefined if the team changed in the meantime */
 async function join(
   platform: Platform,
   { tenant, default_role }: Provider,

@@ -54,7 +54,7 @@ export const MemberItem = platformItem({
     unconfirmed: v.optional(v.literal(true)),
     /** The invitation that was accepted: the audit trail names its addressee. */
     invitation: v.optional(v.string()),
-    /** When the right to invite anybody ended last, and that to invite owners: what was sent before stays ended. */
+    /** When the member's right to invite last ended, and the right to invite owners: earlier invitations stay ended. */
     invites_ended_at: v.optional(Timestamp),
     owner_invites_ended_at: v.optional(Timestamp),
     /** The role is that of a group of the identity provider, and ends with it. */
@@ -75,7 +75,7 @@ export const MembershipItem = platformItem({
 
 export const invitationFields = { id: v.string(), email: v.string(), role: v.picklist(roles), expires_at: Timestamp };
 
-/** Who invited, as a member of which workspace: it is that of the invitation, or its agency. */
+/** The inviting member, and the workspace of that membership: the invitation's, or its agency. */
 const invitedBy = { by: v.string(), by_in: v.string() };
 
 export const InvitationItem = platformItem({
@@ -85,7 +85,7 @@ export const InvitationItem = platformItem({
     ...invitationFields,
     ...invitedBy,
     tenant: WorkspaceId,
-    /** The token was in a mail and nowhere else: who has it reads the mailbox (ACC-9). */
+    /** The token was only in a mail: a user who has it reads the mailbox (ACC-9). */
     mailed: v.optional(v.literal(true)),
     /** Wrong passwords of an existing user. */
     failures: v.optional(v.number()),
@@ -116,7 +116,7 @@ export const RegistrationInvite = platformItem({
   purge: "kept",
 });
 
-/** What is shown of a server key: attributes of its row, and fields of the API. */
+/** The fields of a server key in the API: attributes of its row, and further fields. */
 export const serverKeyFields = {
   id: v.string(),
   name: v.string(),
@@ -181,7 +181,7 @@ export const AgentCredential = platformItem({
 /** The counter of one window. */
 const counter = { count: v.number(), expires: v.number() };
 
-/** What the keys of a workspace's counters begin with. */
+/** The prefix of the keys of a workspace's counters. */
 export const requestCountPrefix = (tenant: string): string => `LIMIT#minute#${tenant}#`;
 
 export const RequestCount = platformItem({

@@ -23,7 +23,7 @@ export type IdentityKey = v.InferOutput<typeof IdentityKey>;
 
 type IdKey = Pick<RootSecrets, "idKey">;
 
-/** The key itself, as text: what a backend keeps. */
+/** The key itself as text, which a backend stores. */
 const keyOf = ({ idKey }: IdKey, tenant: TenantId, id: string): string =>
   hmacUnder(idKey).update(`identity-key:v1:${tenant}:${id}`).digest("base64url");
 
@@ -36,7 +36,7 @@ export async function listIdentityKeys(platform: PlatformReader, tenant: TenantI
   return identityKeysOf(await platform.get(WorkspaceItem, { tenant }));
 }
 
-/** @throws 422 where signed ids are to be demanded and nobody can sign them. */
+/** Requires a key for signed ids. @throws 422 if signed ids are to be required and no key can sign them */
 export async function requireIdentityKey(platform: PlatformReader, tenant: TenantId): Promise<void> {
   if ((await listIdentityKeys(platform, tenant)).length === 0)
     throw invalid({ identity_required: "needs an identity key: create one, and let your backend sign ids first" });
@@ -56,7 +56,10 @@ export async function createIdentityKey(
   return { ...made, key: keyOf(secrets, tenant, made.id) };
 }
 
-/** What the key signed is refused from now on. @throws 404, 409 for the last key of a workspace that demands hashes. */
+/**
+ * Deletes a key: its signatures are refused from now on. @throws 404, 409 for the last key of a workspace that requires
+ * hashes
+ */
 export async function deleteIdentityKey(platform: Platform, tenant: TenantId, id: string): Promise<void> {
   await changeKeys(platform, tenant, (keys, isDemanded) => {
     const rest = keys.filter((key) => key.id !== id);
@@ -81,7 +84,7 @@ async function changeKeys(
     .catch(orRefuse(() => conflict("The keys are changing at the moment. Try again.")));
 }
 
-/** What a backend computes: HMAC-SHA256 of the id, in hex. */
+/** The signature that a backend computes: HMAC-SHA256 of the id, in hex. */
 export const userHash = (secrets: IdKey, tenant: TenantId, key: string, user: string): string =>
   hashOfUser(keyOf(secrets, tenant, key), user).toString("hex");
 

@@ -29,7 +29,7 @@ const HASH_BYTES = 32;
 export const User = v.object(userFields);
 export type User = v.InferOutput<typeof User>;
 
-/** What a workspace may be from the beginning: a sandbox stays one, and no other becomes one. */
+/** The kinds that a workspace may have from the beginning: a sandbox stays one, and no other becomes one. */
 export const workspaceKinds = ["standard", "sandbox"] as const;
 export type WorkspaceKind = (typeof workspaceKinds)[number];
 
@@ -81,7 +81,7 @@ export async function register(
   return { user, tenant };
 }
 
-/** What a new workspace has before it is there: a channel, and the register of its erasures. */
+/** Prepares a new workspace before its row is written: a channel, and the register of its erasures. */
 export async function prepareWorkspace(store: Store): Promise<void> {
   await createDefaultChannel(store);
 }
@@ -110,7 +110,7 @@ export async function findUser(
   return row && matches ? row : undefined;
 }
 
-/** What is shown of a user. */
+/** The fields of a user in the API. */
 export const userOf = (row: RowOf<typeof UserItem>): User => fieldsOf(userFields, row);
 
 /** The workspaces of a user, oldest membership first. */

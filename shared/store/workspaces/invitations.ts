@@ -1,4 +1,4 @@
-// Who is invited to a workspace (D-TEAM, AMB-78).
+// Invitations to a workspace (D-TEAM, AMB-78).
 import * as v from "valibot";
 import { mayInvite, type Role } from "../../contract/roles.ts";
 import { DAY, MINUTE, timestamp, ttl } from "../../kernel/clock.ts";
@@ -36,7 +36,7 @@ export type Invitation = v.InferOutput<typeof Invitation>;
 export const listInvitations = async (platform: PlatformReader, tenant: TenantId): Promise<Invitation[]> =>
   (await invitationsOf(platform, tenant)).open.map((row) => fieldsOf(invitationFields, row));
 
-/** Those that may still be accepted, and those that may not, since who invited may not any more. */
+/** The valid invitations, and those that are invalid because the inviter lost the right to invite. */
 async function invitationsOf(platform: PlatformReader, tenant: TenantId) {
   const { items } = await platform.query(InvitedItem, { tenant });
   const now = timestamp(platform.clock.now());
@@ -85,7 +85,7 @@ export async function areMeant(
   });
 }
 
-/** Who was invited, by the id of the invitation: the address while it is listed, and then the name of the member. */
+/** The invited people, by the id of the invitation: the address while it is listed, and then the name of the member. */
 export async function invitedPeople(platform: PlatformReader, tenant: TenantId): Promise<Map<string, string>> {
   const [invited, members] = await Promise.all([
     platform.query(InvitedItem, { tenant }),
@@ -107,8 +107,8 @@ interface NewInvitation {
 }
 
 /**
- * @throws 409 for a member or an address that is invited already, 429 beyond the plan's members (with open
- * invitations).
+ * Invites an address. @throws 409 for a member or an address that is invited already, 429 beyond the plan's members
+ * (with open invitations)
  */
 export async function invite(
   platform: Platform,
@@ -183,7 +183,7 @@ export interface Team {
   version: number;
   members: Member[];
   invitations: readonly Pick<Invitation, "id" | "email">[];
-  /** Invitations that nobody may accept any more, though their time is not over. */
+  /** Invitations that cannot be accepted any more, though their time is not over. */
   ended: readonly Pick<Invitation, "id" | "email">[];
 }
 

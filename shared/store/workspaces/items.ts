@@ -38,7 +38,7 @@ export const WorkspaceItem = platformItem({
     timezone: v.optional(v.string()),
     /** ISO 3166: where phone numbers without a country code are from. */
     region: v.optional(v.string()),
-    /** What its revenue is in; absent: not said. */
+    /** The currency of its revenue; absent: not set. */
     currency: v.optional(v.string()),
     email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"])),
     quiet_hours: v.optional(json<QuietSettings>()),
@@ -61,13 +61,13 @@ export const WorkspaceItem = platformItem({
     sign_in_client: v.optional(v.string()),
     /** When its identity provider was removed last: sessions that had begun there are over. */
     sign_in_ended_at: v.optional(Timestamp),
-    /** Who sends its mail, and from where. */
+    /** The sender of its mail: name and postal address. */
     sender_name: v.optional(v.string()),
     postal_address: v.optional(v.string()),
-    /** What the links of its marketing mail carry; absent: nothing. */
+    /** The UTM parameters on links of its marketing mail; absent: none. */
     utm_defaults: v.optional(json<UtmDefaults>()),
     ...editFields,
-    /** Who gets its test sends. */
+    /** The recipients of its test sends. */
     test_subscriber_ids: v.optional(v.array(v.string())),
     /** Attributes that agents without `read:pii` may ask for people by. */
     agent_attributes: v.optional(v.array(v.string())),

@@ -37,7 +37,7 @@ function newKey({ ids, clock }: Store, kind: "srv" | "mcp") {
   return { now, key, hash: hashOf(key), made };
 }
 
-/** What a key that is created without scopes lists; it passes every check of a scope (AMB-27). */
+/** The listed scopes of a key that is created without scopes; it passes every check of a scope (AMB-27). */
 const DEFAULT_SCOPES: readonly Scope[] = ["events:write"];
 
 export async function createServerKey(

@@ -1,4 +1,4 @@
-// Who belongs to a workspace, and in which role (D-TEAM, AMB-78).
+// The members of a workspace, and their roles (D-TEAM, AMB-78).
 import * as v from "valibot";
 import { mayInvite, type Role } from "../../contract/roles.ts";
 import { timestamp } from "../../kernel/clock.ts";
@@ -21,7 +21,7 @@ export async function listMembers(platform: PlatformReader, tenant: TenantId): P
   return items.map((row) => fieldsOf(memberFields, row)).sort(byText(({ created_at }) => created_at));
 }
 
-/** @throws 404, 403 for an admin who changes an owner, 409 for the last owner. */
+/** Changes a role. @throws 404, 403 for an admin who changes an owner, 409 for the last owner */
 export async function changeRole(
   platform: Platform,
   { tenant, user }: { tenant: TenantId; user: string },
@@ -64,7 +64,7 @@ export async function removeMember(platform: Platform, tenant: TenantId, user: s
   await swapMember(platform, writes, ownersChange(tenant, member.role, undefined));
 }
 
-/** The write that removes the user of a last membership, unless they join another workspace meanwhile. */
+/** The write that removes the user of a last membership, unless they join another workspace in the meantime. */
 async function lastOf(
   platform: PlatformReader,
   tenant: TenantId,
@@ -78,7 +78,7 @@ async function lastOf(
   return isLast ? [removeItem(UserItem, { email }, asRead("joined", user.joined))] : [];
 }
 
-/** @throws 404 */
+/** Gets a member. @throws 404 */
 export async function getMember(platform: PlatformReader, tenant: TenantId, user: string): Promise<Member> {
   const row = requireFound(await platform.get(MemberItem, { tenant, user }), "member");
   return fieldsOf(memberFields, row);

@@ -157,7 +157,7 @@ interface AccountChange {
   add?: { joined?: number };
 }
 
-/** The writes that change what a user signs in with, and end the sessions there are but for `kept`, as those above. @throws 401 where that one has ended */
+/** The writes that change a user's credentials, and end all sessions but `kept`. @throws 401 if that one has ended */
 export async function accountWrites(
   platform: Platform,
   user: UserRow,

@@ -51,7 +51,7 @@ export async function isProven(platform: PlatformReader, tenant: string, domain:
   return (await platform.get(ProvenDomain, { domain, tenant })) !== undefined;
 }
 
-/** Where the DNS of a domain says that a workspace speaks for it, and what it says there. */
+/** The DNS record that proves that a workspace owns a domain: its name, and its text. */
 export const proofOf = (tenant: string, domain: string): { name: string; value: string } => ({
   name: `_engagement.${domain}`,
   value: `engagement-workspace=${tenant}`,

@@ -190,7 +190,7 @@ async function leaveAgency({ platform, store }: PurgeContext, found: readonly Ke
     );
 }
 
-/** Replaces the row by a tombstone: the id, the plan, the times and what was used; no names, no addresses. */
+/** Replaces the row by a tombstone: the id, the plan, the times and the usage; no names, no addresses. */
 async function bury({ platform, store }: PurgeContext, claimed: WorkspaceRow): Promise<void> {
   const { tenant, clock, log } = store;
   const { id, status, plan, kind, created_at, deleted_at, purging_at, usage_record } = claimed;

@@ -15,7 +15,7 @@ import { RefreshFamily, UserSession } from "./session-items.ts";
 /** How long a session lives after its last use. */
 const LIFETIME_MS = 30 * DAY;
 export const REFRESH_SECONDS = LIFETIME_MS / SECOND;
-/** Who may not sign in there any more is out by then, however often the session is used. */
+/** A user who lost access at the provider is signed out by then, however often the session is used. */
 const PROVIDED_LIFETIME_MS = 7 * DAY;
 /** How long the previous token stays valid: two tabs may refresh at once. */
 const REUSE_GRACE_MS = 10 * SECOND;

@@ -4,13 +4,13 @@ import { type Deps, setting } from "../../kernel/deps.ts";
 import { bytesFrom } from "../kms.ts";
 
 export interface Sealer {
-  /** @returns base64 */
+  /** Seals a secret. @returns base64 */
   seal(secret: Buffer): Promise<string>;
-  /** @throws where it was sealed for something else */
+  /** Opens a secret. @throws if it was sealed in another context */
   open(sealed: string): Promise<Buffer>;
 }
 
-/** Seals for what the context says, and opens what was sealed for the same. */
+/** Seals and opens secrets in one encryption context. */
 export function sealingBy(deps: Deps, EncryptionContext: Record<string, string>): Sealer {
   const kms = deps.aws(KMSClient);
   return {

@@ -15,7 +15,7 @@ import { UserSession } from "./session-items.ts";
 import { base32, stepOfCode, TOTP_KEY_BYTES } from "./totp.ts";
 
 const RECOVERY_CODES = 10;
-/** 80 bits: nobody guesses one, so that a hash without salt is enough. */
+/** 80 bits cannot be guessed, so a hash without salt is enough. */
 const RECOVERY_BYTES = 10;
 
 type UserRow = RowOf<typeof UserItem>;
@@ -75,7 +75,7 @@ export async function removeFactor(platform: Platform, user: UserRow, kept: stri
   await changeTogether(platform, [...writes, ...together]);
 }
 
-/** Replaces the recovery codes. @throws 409 if the second factor was removed meanwhile. */
+/** Replaces the recovery codes. @throws 409 if the second factor was removed in the meantime */
 export async function renewRecoveryCodes(platform: Platform, user: UserRow): Promise<string[]> {
   const { codes, recovery } = newRecoveryCodes(platform);
   const isStored = await happened(

@@ -1,4 +1,5 @@
-// The ends of sessions: what a user sees and ends, with what came from it, and the oldest where there are too many.
+// The ends of sessions: a user lists and ends them, with the sessions derived from them, and the oldest end if there
+// are too many.
 import { SECOND } from "../../kernel/clock.ts";
 import { byText, compareTexts } from "../../kernel/order.ts";
 import { is, present } from "../conditions.ts";
@@ -9,9 +10,9 @@ import { WorkspaceItem } from "./items.ts";
 import { UserSession } from "./session-items.ts";
 import { hasLostProvider } from "./workspaces.ts";
 
-/** Of a user: all are in one answer, and are read when one ends. */
+/** The most sessions of a user: all are in one answer, and are read when one ends. */
 export const MAX_SESSIONS = 200;
-/** Of those that came from one sign-in, with it: each switch of a browser makes another one. */
+/** The most sessions from one sign-in, including it: each switch of a browser makes another one. */
 const MAX_OF_SIGN_IN = 30;
 
 type SessionRow = RowOf<typeof UserSession>;
@@ -48,7 +49,7 @@ export async function makeRoom(platform: Platform, user: string, kept: readonly 
   const signIn = kept.at(-1);
   const isOfSignIn = (row: SessionRow) => firstOf(row) === signIn;
   const beyond = signIn === undefined ? 0 : items.filter(isOfSignIn).length - MAX_OF_SIGN_IN + 1;
-  // Those that begin at once see as many: what they leave beyond the limit goes with the next one.
+  // Sessions that begin at the same time see the same number: the next one ends those beyond the limit.
   const ending = beyond > 0 ? leaves.filter(isOfSignIn) : leaves;
   const excess = beyond > 0 ? beyond : Math.max(0, items.length - MAX_SESSIONS + 1);
   await platform.writeAll(ending.slice(0, excess).map(({ id }) => removeItem(UserSession, { user, id })));

@@ -12,7 +12,7 @@ export const RefreshFamily = platformItem({
     tenant: WorkspaceId,
     /** The session whose tokens they are. */
     session: v.string(),
-    /** What successors are derived from, in base64. */
+    /** The seed of successors, in base64. */
     seed: v.string(),
     read_only: v.optional(v.literal(true)),
     current: v.string(),
@@ -41,7 +41,7 @@ export const UserSession = platformItem({
     first: v.optional(v.string()),
     /** The workspace at whose identity provider it began: it reaches that workspace alone. */
     provided: v.optional(WorkspaceId),
-    /** That provider, as `sign_in_client` of the workspace names it. */
+    /** The provider, as `sign_in_client` of the workspace names it. */
     provider: v.optional(v.string()),
     /** When it ends whatever its use, in seconds: it began at a provider, or came from one that did. */
     until: v.optional(v.number()),

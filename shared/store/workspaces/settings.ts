@@ -1,4 +1,4 @@
-// What a workspace may set for itself (AMB-85): the shapes of the API, and the types of what is stored.
+// The settings that a workspace may change itself (AMB-85): the shapes of the API, and the types of the stored ones.
 import * as v from "valibot";
 import { MAX_TEST_SUBSCRIBERS } from "../../contract/notification-input.ts";
 import { DefaultSafety } from "../../contract/safety.ts";
@@ -99,7 +99,7 @@ export const WorkspaceSettings = v.object({
 });
 export type WorkspaceSettings = v.InferOutput<typeof WorkspaceSettings>;
 
-/** What the sends of a workspace keep to: quiet hours, caps, consent. */
+/** The settings for the sends of a workspace: quiet hours, caps, consent. */
 export type SendingSettings = Pick<
   WorkspaceSettings,
   "timezone" | "email_consent_mode" | "quiet_hours" | "frequency_caps"

@@ -1,4 +1,4 @@
-// What an operator sets as used in the current billing period.
+// The operator's correction of the usage in the current billing period.
 import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { putItem } from "../item.ts";

@@ -1,4 +1,4 @@
-// What a workspace has used in its billing period, reserved before it is used (D-BILL, F25).
+// The usage of a workspace in its billing period, reserved before it is used (D-BILL, F25).
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
 import { byText } from "../../kernel/order.ts";
@@ -18,7 +18,7 @@ export interface Allowance {
   plan: PlanName;
   /** The workspace's own cap on sends; null for none. */
   sendCap: number | null;
-  /** What the workspace's sends keep to, where it is known; else workers read it. */
+  /** The settings of the workspace's sends, if they are known; otherwise workers read them. */
   sending?: SendingSettings | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function sendsLeft(store: StoreReader, allowance: Allowance): Promi
   return Math.max(0, limitOf("sends", allowance) - sends);
 }
 
-/** What was used in a billing period. @param period such as `2026-10`; default: that of now */
+/** The usage of a billing period. @param period such as `2026-10`; default: the current one */
 export async function usageOf(store: StoreReader, period?: string): Promise<Record<MeteredKind, number>> {
   const key = period === undefined ? usageKey(store) : { period };
   const shards = eventUsageKeys(store, key).map((shard) => ref(EventUsage, shard));
@@ -88,7 +88,7 @@ export function sendReservation(n: number, allowance: Allowance, at: number): It
   return changeItem(Usage, { period: periodAt(at).name }, { add: { sends: n } }, fits);
 }
 
-/** What a send took from the quota, and what it used of it. */
+/** The quota that a send reserved, and the part that it used. */
 export interface Use {
   reserved: number | undefined;
   /** When it was taken, in milliseconds; undefined if it was taken ahead, which the quarter-hour settles. */
