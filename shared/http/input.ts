@@ -2,7 +2,6 @@
 import jsonBodyParser from "@middy/http-json-body-parser";
 import * as v from "valibot";
 import { ApiError, badRequest, invalid, malformed, notFound } from "../kernel/errors.ts";
-import { isJsonObject } from "../kernel/objects.ts";
 import { type FieldStep, fieldPath } from "../rules/field-path.ts";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Caller } from "./authenticate.ts";
@@ -186,13 +185,13 @@ function parse(shape: RefusalStyle, schema: v.GenericSchema, input: unknown): un
  * none is required.
  */
 function listsTakenForObjects(input: unknown, output: unknown, steps: readonly FieldStep[] = []): string[] {
-  if (Array.isArray(input) && Array.isArray(output))
-    return input.flatMap((entry, i) => listsTakenForObjects(entry, output[i], [...steps, i]));
+  if (typeof input !== "object" || input === null || typeof output !== "object" || output === null) return [];
+  const isList = Array.isArray(input);
   // What a schema makes of a list on purpose, such as a set, has another prototype.
-  if (!isJsonObject(output) || Object.getPrototypeOf(output) !== Object.prototype) return [];
-  if (Array.isArray(input)) return [fieldPath(...steps)];
-  if (!isJsonObject(input)) return [];
-  return Object.entries(input).flatMap(([key, entry]) => listsTakenForObjects(entry, output[key], [...steps, key]));
+  if (isList && Object.getPrototypeOf(output) === Object.prototype) return [fieldPath(...steps)];
+  return Object.entries(input).flatMap(([key, entry]) =>
+    listsTakenForObjects(entry, (output as Record<string, unknown>)[key], [...steps, isList ? Number(key) : key]),
+  );
 }
 
 const MAX_FIELDS = 20;

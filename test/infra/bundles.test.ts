@@ -14,7 +14,7 @@ import { type BundledWorld, bundleStories, callBundles, requestFor } from "./sup
 import { bundledWorld } from "./support/bundled-world.ts";
 import { BUS, ofType, synthesize } from "./support/template.ts";
 
-const MAX_ENDPOINT_BYTES = 549 * 1024;
+const MAX_ENDPOINT_BYTES = 550 * 1024;
 /** docs/decisions/0016. */
 const MAX_OWN_BYTES = 220 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
@@ -67,7 +67,7 @@ const names = deployedFunctions(contents).map(({ name }) => name);
 const call = (route: string, headers: Record<string, string>) => callBundles(world, route, headers);
 
 describe("weight", () => {
-  it("the build keeps endpoint bundles within 549 KB, and every function has a bundle of its own", async () => {
+  it("the build keeps endpoint bundles within 550 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>
