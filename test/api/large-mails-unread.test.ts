@@ -1,6 +1,7 @@
 // Mails of more than 100 KB that S3 does not give: it fails, it hangs, or the object is gone (CHC-1, docs/decisions/0104).
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
+import { ContentItem, JobItem } from "../../shared/store/sends/jobs/job-items.ts";
 import { withChannels } from "../support/content.ts";
 import { contentOf, htmlOf, large, mailsIn } from "../support/large-mails.ts";
 import { outboxOf } from "../support/reached.ts";
@@ -50,6 +51,18 @@ describe("sends that are delivered together", () => {
       status: "failed",
       fail_reasons: { template_error: 1 },
     });
+  });
+
+  it("arrive but for the one whose content is not stored any more (D-NTF-STATE)", async () => {
+    const { tenant, world, sendAll, subjects } = await setting();
+    const [id = ""] = await sendAll(contentOf({ subject: "Gone", text: "G" }));
+    const { content } = (await tenant.store.get(JobItem, { job: id })) ?? {};
+    await tenant.store.remove(ContentItem, { hash: String(content) });
+
+    await sendAll(contentOf({ subject: "Short", text: "S" }));
+    await world.settle();
+
+    expect(await subjects()).toEqual(["Short"]);
   });
 
   it("arrive at once but for the one whose mail S3 does not give now, which arrives once later (CHC-1)", async () => {

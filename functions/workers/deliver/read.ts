@@ -3,7 +3,7 @@
 import type { Message } from "../../../shared/contract/messages.ts";
 import { ref, rowOf } from "../../../shared/store/item.ts";
 import { type Chunk, getChunk } from "../../../shared/store/sends/chunks/chunks.ts";
-import { type StoredContents, withContents } from "../../../shared/store/sends/jobs/job-content.ts";
+import { readContents, type StoredContents, withContents } from "../../../shared/store/sends/jobs/job-content.ts";
 import { ContentItem, JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
 import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { jobOf } from "../../../shared/store/sends/jobs/jobs.ts";
@@ -26,7 +26,7 @@ export async function readChunk(context: WorkerContext, message: Message<"delive
 
 interface ReadSingles {
   works: Work[];
-  /** Why large mails of others could not be read. */
+  /** Why what others say could not be read. */
   unread: PromiseSettledResult<unknown>[];
 }
 
@@ -40,8 +40,11 @@ export async function readSingles(
   const open = jobs.filter(isOpen);
   if (open.length < wanted)
     log({ level: "info", message: "sends were not delivered again", count: wanted - open.length });
-  const complete = await withContents(store, open, contents);
-  const whole = await Promise.allSettled(complete.map((job) => mails.whole([job])));
+  const hashes = open.flatMap(({ content }) => (typeof content === "string" ? content : []));
+  const stored = await readContents(store, hashes, contents);
+  const whole = await Promise.allSettled(
+    open.map(async (job) => mails.whole(await withContents(store, [job], stored))),
+  );
   const works = whole
     .flatMap((one) => (one.status === "fulfilled" ? one.value : []))
     .map((job) => {
