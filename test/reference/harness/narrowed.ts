@@ -115,8 +115,12 @@ async function ofMembers(sides: Sides, read: ReadRows, differs: Differs) {
 /** A longer list takes more small pages than a minute has requests for. */
 const MAX_PAGED = 60;
 
+/** Lists of a workspace that go on by a cursor. */
+const PAGED = ["/api/v1/subscribers", "/api/v1/suppressions", "/api/v1/exports", "/api/v1/lists/import"];
+
 /** A list is the same on small pages as on large ones, in its order. */
 async function ofPages(sides: Sides, read: ReadRows, differs: Differs) {
+  const random = drawn(sides);
   const { reference, bindings } = sides;
   const { subscribers, hooks } = reference.world;
   const told = (things: { id: string }[]) =>
@@ -124,14 +128,20 @@ async function ofPages(sides: Sides, read: ReadRows, differs: Differs) {
       things.flatMap(({ id }) => bindings.product.get(id) ?? []),
       1,
     );
-  const paths = [
-    ...told(subscribers).map((id) => `/api/v1/subscribers/${id}/timeline`),
-    ...told(hooks).map((id) => `/api/v1/webhooks/${id}/deliveries`),
+  const lists: [string, Query][] = [
+    ...told(subscribers).map((id): [string, Query] => [`/api/v1/subscribers/${id}/timeline`, {}]),
+    ...told(hooks).flatMap((id): [string, Query][] =>
+      [{}, { missing: "true" }].map((query): [string, Query] => [`/api/v1/webhooks/${id}/deliveries`, query]),
+    ),
+    ...PAGED.map((path): [string, Query] => [path, {}]),
   ];
-  for (const path of paths) {
-    const large = (await read(path, { limit: "100" })) ?? [];
-    const small = large.length > MAX_PAGED ? large : ((await read(path, { limit: "2" })) ?? large);
-    if (JSON.stringify(large) !== JSON.stringify(small)) return differs(path, { limit: "2" }, large, small);
+  for (const [path, query] of lists) {
+    const large = (await read(path, { ...query, limit: "100" })) ?? [];
+    if (large.length > MAX_PAGED) continue;
+    for (const limit of ["1", "2", "3"].slice(-random.between(1, 3))) {
+      const small = (await read(path, { ...query, limit })) ?? large;
+      if (JSON.stringify(large) !== JSON.stringify(small)) return differs(path, { ...query, limit }, large, small);
+    }
   }
   return undefined;
 }

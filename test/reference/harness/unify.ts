@@ -80,6 +80,7 @@ export function differenceOf(bindings: Bindings, expected: Body, got: Body, path
     if (!Array.isArray(got) || got.length !== expected.length) return differs();
     return firstDifference(expected.map((item, n) => () => differenceOf(bindings, item, got[n], `${path}[${n}]`)));
   }
+  if (expected === got) return undefined;
   if (!isRecord(expected)) {
     const isNear =
       isTime(expected) && isTime(got) && Math.abs(Date.parse(expected) - Date.parse(got)) <= bindings.slack;

@@ -27,7 +27,7 @@ export function translate(
   { named = fields.email, isLeft = false }: { named?: string | undefined; isLeft?: boolean } = {},
 ): string {
   const isAhead = said.at !== null && said.at > job.created_at + 5 * MINUTE;
-  const time = isAhead ? job.created_at : said.at;
+  const time = said.at && Math.min(said.at, job.created_at);
   const isFuture = isAhead && said.status === "opted_in";
   const status = isFuture || said.status === "yes_without_time" ? "unknown" : said.status;
   if (said.status === "yes_without_time") job.consent_summary.yes_without_time!++;

@@ -69,7 +69,7 @@ export function takeChoice(world: World, job: Import, subscriber: Subscriber, { 
   }
   if (isIn && world.topics.some((topic) => topic.key === key && topic.double_opt_in))
     throw new Unpromised("who of a file is asked to confirm a topic");
-  const consented_at = isAhead ? job.created_at : (at ?? world.now);
+  const consented_at = at === null ? world.now : Math.min(at, job.created_at);
   const isOld = isIn && known !== undefined && known.consented_at > consented_at;
   if (known?.status === "opted_out" || isOld) {
     count("unchanged");

@@ -108,7 +108,16 @@ export function segment(draft: Draft): void {
     };
     add(draft, { as, method: "POST", path: "/api/v1/segments", body, handle: newHandle(draft, "segment") }, "segment");
   } else if (kind < 6)
-    add(draft, { as, method: "PATCH", path, body: { name: random.pick(NAMES), rule: ruleOf(draft) } });
+    add(draft, {
+      as,
+      method: "PATCH",
+      path,
+      body: {
+        name: random.pick(NAMES),
+        rule: ruleOf(draft),
+        ...(random.chance(0.2) && { is_dynamic: random.chance(0.5) }),
+      },
+    });
   else if (kind < 7) add(draft, { as, method: "POST", path: `${path}/recompute` });
   else if (kind < 9) add(draft, { as, method: "POST", path: "/api/v1/segments/preview", body: ruleOf(draft) });
   else add(draft, { as, method: "DELETE", path });

@@ -30,7 +30,13 @@ export function topicsOfFiles(draft: Draft): void {
     if (random.chance(0.7)) ask(draft, SECOND, { as: "sdk", method: "PUT", path: "/v1/preferences", body });
   }
   for (let n = random.between(1, 2); n > 0; n--) {
-    const times = [iso(draft.now - DAY), iso(draft.now - 90 * DAY), iso(draft.now + DAY), ""];
+    const times = [
+      iso(draft.now - DAY),
+      iso(draft.now - 90 * DAY),
+      iso(draft.now + 4 * MINUTE),
+      iso(draft.now + DAY),
+      "",
+    ];
     const line = (name: string) => [name, random.pick(["yes", "no", "no", "opted_out", "maybe"]), random.pick(times)];
     const column = random.pick(["topic:news", "topic:news", "topic:gone", "Letters"]);
     const mapping = column === "Letters" ? { mapping: JSON.stringify({ Letters: "topic:news" }) } : {};
@@ -124,9 +130,8 @@ export function numbersFile(draft: Draft): void {
       random.pick(["", "", "yes", "2026-10-02"]),
       ...mail.map(() => ""),
     ];
-    const file = [header, ...random.some(numbers, random.between(1, 3)).map(line)]
-      .map((cells) => cells.join())
-      .join("\n");
+    const rows = Array.from({ length: random.between(1, 4) }, () => random.pick(numbers));
+    const file = [header, ...rows.map(line)].map((cells) => cells.join()).join("\n");
     const body = { listId: `@${list}`, phone_region: "DE" };
     post(draft, SECOND, "/api/v1/lists/import", body, { file, handle: newHandle(draft, "import") });
     pass(draft, MINUTE);

@@ -30,6 +30,7 @@ export function upsert(draft: Draft): void {
     ...(random.chance(0.03) && { attributes: manyAttributes(draft) }),
     ...(random.chance(0.15) && { phone: "+4915112345670" }),
     ...(random.chance(0.2) && { consent: consentOf(draft) }),
+    ...(random.chance(0.1) && { timezone: random.pick(["Europe/Berlin", "America/New_York"]), locale: "de" }),
   };
   const isServer = random.chance(0.2);
   const [as, path] = isServer
@@ -158,7 +159,10 @@ export function list(draft: Draft): void {
   const members = () => Array.from({ length: random.between(1, 4) }, () => someOf(draft, "person"));
   const path = `/api/v1/lists/${someOf(draft, "list")}`;
   if (kind < 3 || draft.made.list.length === 0) {
-    const asks = random.chance(0.25) ? { double_opt_in: true } : {};
+    const asks = {
+      ...(random.chance(0.25) && { double_opt_in: true }),
+      ...(random.chance(0.2) && { description: "Who" }),
+    };
     const body = { name: random.chance(0.95) ? random.pick(NAMES) : "x".repeat(129), ...asks };
     add(draft, { as, method: "POST", path: "/api/v1/lists", body, handle: newHandle(draft, "list") }, "list");
   } else if (kind < 7)
@@ -221,7 +225,10 @@ export function topic(draft: Draft): void {
   const { random } = draft;
   const key = random.pick(["news", "offers"]);
   if (draft.made.topic.length === 0 || random.chance(0.3)) {
-    const asks = random.chance(0.3) ? { double_opt_in: true } : {};
+    const asks = {
+      ...(random.chance(0.3) && { double_opt_in: true }),
+      ...(random.chance(0.2) && { description: "What" }),
+    };
     const body = { key, name: key, default: random.pick(["in", "out"]), ...asks };
     add(draft, { as: "owner", method: "POST", path: "/api/v1/topics", body, handle: key }, "topic");
   } else {

@@ -99,6 +99,8 @@ export function experience(draft: Draft): void {
       body: random.pick<Body>([
         ...[{ audience: targetOf(draft) }, { start_at: "" }, { name: "New" }, { remove_variant_b: true }],
         ...[{ end_at: iso(draft.now - 1000) }, { variant_b: { title: "Only a title" } }],
+        ...[{ format: "modal", display: { priority: 3 } }, { holdout_percentage: random.pick([0, 50]) }],
+        ...[{ content: wordsOf(draft) }, { variant_b: { title: "B", body: "B" }, split_percentage: 30 }],
       ]),
     });
   else if (kind < 6)

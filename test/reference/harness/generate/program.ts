@@ -16,6 +16,7 @@ import * as seldom from "./seldom.ts";
 import * as sends from "./sends.ts";
 import * as sessions from "./sessions.ts";
 import * as stories from "./stories.ts";
+import * as together from "./together.ts";
 
 type Make = (draft: Draft) => void;
 
@@ -140,6 +141,9 @@ const STORIES: [string[], Make][] = [
   [["imports", "lists"], reports.longFile],
   [["imports", "segments", "journeys"], files.quietFile],
   [["campaigns", "templates", "lists"], reports.renamed],
+  [["sends", "faults", "settings"], together.cappedTogether],
+  [["sends", "lists", "topics", "settings"], together.listAndTopic],
+  [["hooks"], together.someMissing],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 15;

@@ -31,7 +31,7 @@ export function lateReport(draft: Draft): void {
   const journey = () => {
     const send = { content: { title: "News", body: "Read on" }, next: "end", channel_ids: [mail] };
     journeyOf(draft, { type: "event", event_name: "visit" }, { type: "send", send });
-    eventAt(draft, SECOND, person, "visit");
+    for (let n = random.between(1, 2); n > 0; n--) eventAt(draft, random.pick([SECOND, HOUR]), person, "visit");
   };
   const send = () =>
     random.pick<() => unknown>([
@@ -111,7 +111,9 @@ export function longFile(draft: Draft): void {
   post(draft, SECOND, "/api/v1/lists", { name: `Long ${list}` }, { handle: list }, "list");
   const rows = random.pick([99, 100, 101, 205]);
   const rejected = new Set(random.some([1, 50, 99, 100, 101, 150, 200, 204], random.between(1, 4)));
-  const lines = Array.from({ length: rows }, (_, n) => (rejected.has(n) ? ",gold" : `${PEOPLE[n % 3]},gold`));
+  const lines = Array.from({ length: rows }, (_, n) =>
+    rejected.has(n) ? ",gold" : `${PEOPLE[n % 3]},${random.pick(["gold", "silver", ""])}`,
+  );
   const file = ["external_id,tier", ...lines].join("\n");
   post(draft, SECOND, "/api/v1/lists/import", { listId: `@${list}` }, { file, handle: newHandle(draft, "import") });
   if (rows > 100) draft.now += SECOND;

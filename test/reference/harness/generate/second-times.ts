@@ -88,8 +88,9 @@ export function numberOfAFile(draft: Draft): void {
   const attributes = { phone: before };
   ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { attributes } });
   const gone = random.pick([before, after]);
-  if (random.chance(0.7)) post(draft, SECOND, "/api/v1/suppressions", { address: gone });
-  else post(draft, SECOND, `/api/v1/subscribers/${person}/consents`, { status: "opted_out", channel: "sms" });
+  const of = random.pick(["number", "number", "sms", "email"]);
+  if (of === "number") post(draft, SECOND, "/api/v1/suppressions", { address: gone });
+  else post(draft, SECOND, `/api/v1/subscribers/${person}/consents`, { status: "opted_out", channel: of });
   const list = newHandle(draft, "list");
   post(draft, SECOND, "/api/v1/lists", { name: `Numbers ${list}` }, { handle: list }, "list");
   const row = [
@@ -98,8 +99,8 @@ export function numberOfAFile(draft: Draft): void {
     "opted_in",
     new Date(draft.now - DAY).toISOString(),
   ];
-  const [of, ...channel] = random.chance(0.7) ? [",Channel", "SMS"] : [""];
-  const file = `external_id,Phone Number,consent_status,consent_at${of}\n${[...row, ...channel].join()}`;
+  const [column, ...channel] = random.chance(0.7) ? [",Channel", "SMS"] : [""];
+  const file = `external_id,Phone Number,consent_status,consent_at${column}\n${[...row, ...channel].join()}`;
   post(draft, SECOND, "/api/v1/lists/import", { listId: `@${list}` }, { file, handle: newHandle(draft, "import") });
   pass(draft, MINUTE);
   sendTo(draft, SECOND, [person], { channel_ids: [channelFor(draft, "sms")] });

@@ -89,6 +89,8 @@ export function send(draft: Draft): void {
     ...(random.chance(0.15) && { channel_arbitration_mode: "smart" }),
     ...(random.chance(0.15) && { scheduled_at: iso(momentAround(draft)) }),
     ...(random.chance(0.1) && draft.made.topic.length > 0 && { topic: random.pick(["news", "offers"]) }),
+    ...(random.chance(0.1) && { bypass_quiet_hours: random.chance(0.8) }),
+    ...(random.chance(0.05) && { idempotency_key: random.pick(["k1", "k2"]) }),
   };
   draft.now -= wait;
   const headers = random.chance(0.1) ? { "idempotency-key": random.pick(["k1", "k2"]) } : {};
