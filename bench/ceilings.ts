@@ -140,7 +140,7 @@ export async function benchCeilings({ only, seconds, write, tell }: Options) {
   liftLimits();
   const isChosen = (name: string) => only.length === 0 || only.some((word) => name.includes(word));
   const found: CeilingTable = { rows: [], misses: [] };
-  for (const { load, target } of ceilings.filter((one) => isChosen(one.load.name))) {
+  for (const { load, target } of ceilings.filter((ceiling) => isChosen(ceiling.load.name))) {
     const figure = await runLoad(load, "warm", seconds, (text) => tell(`ceiling: ${text}`));
     const took = load.perSecond
       ? seconds + Math.max(0, figure.lag - MAX_LAG_SECONDS)

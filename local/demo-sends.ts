@@ -18,7 +18,7 @@ async function recipientsOf(client: Client, job: string): Promise<Recipients> {
     const page = (await client.owner(
       `GET /api/v1/notifications/${job}/recipients?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
     )) as { items: (Recipient & { external_id: string })[]; next_cursor: string };
-    for (const one of page.items) found.set(one.external_id, one);
+    for (const item of page.items) found.set(item.external_id, item);
     cursor = page.next_cursor;
   } while (cursor);
   return found;

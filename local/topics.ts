@@ -58,7 +58,7 @@ export function createTopics(
     publish: (topic, letter) => {
       const refusal = refusalOf(template, topic);
       if (refusal !== undefined) return { kind: "lost", reason: refusal };
-      const of = subscriptions.filter((one) => one.topic === topic);
+      const of = subscriptions.filter((subscription) => subscription.topic === topic);
       if (of.length === 0) return { kind: "lost", reason: "nobody is subscribed to the topic" };
       const to = of.filter(({ token }) => confirmed().includes(token)).map(({ address }) => address);
       if (to.length === 0) return { kind: "lost", reason: `${of[0]!.address} has not confirmed its subscription` };
@@ -67,14 +67,14 @@ export function createTopics(
       return { kind: "mailed", to };
     },
     askToConfirm: (baseUrl) => {
-      for (const { token, topic, address } of subscriptions.filter((one) => !confirmed().includes(one.token)))
+      for (const { token, topic, address } of subscriptions.filter((subscription) => !confirmed().includes(subscription.token)))
         mail(address, {
           subject: "AWS Notification - Subscription Confirmation",
           body: `You have chosen to subscribe to the topic ${topic}. To confirm, open:\n${baseUrl}/_local/subscriptions/${token}`,
         });
     },
     confirm: (token) => {
-      const found = subscriptions.find((one) => one.token === token);
+      const found = subscriptions.find((subscription) => subscription.token === token);
       if (found) state.write("subscriptions", [...new Set([...confirmed(), token])]);
       return found?.address;
     },
@@ -101,8 +101,8 @@ const statementsOf = (policy: unknown): Statement[] =>
   (policy as { Statement: Statement[] } | undefined)?.Statement ?? [];
 
 const allows = (statements: readonly Statement[], action: string, on: string): boolean =>
-  statements.some((one) => one.Effect === "Allow" && covers(one, action, on)) &&
-  !statements.some((one) => one.Effect === "Deny" && covers(one, action, on));
+  statements.some((statement) => statement.Effect === "Allow" && covers(statement, action, on)) &&
+  !statements.some((statement) => statement.Effect === "Deny" && covers(statement, action, on));
 
 function covers({ Principal, Action, Resource, Condition = {} }: Statement, action: string, on: string): boolean {
   const isFor = Principal === "*" || Principal.AWS === "*" || Principal.Service === "cloudwatch.amazonaws.com";

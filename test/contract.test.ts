@@ -245,11 +245,11 @@ describe("the lists of a workspace with some of everything", () => {
     const idsListed = async (to: Tenant, endpoint: Endpoint): Promise<string[]> =>
       JSON.stringify((await ask(to, endpoint)).body ?? {}).match(UUID) ?? [];
 
-    const theirs = new Set((await Promise.all(lists.map((one) => idsListed(full, one)))).flat());
+    const theirs = new Set((await Promise.all(lists.map((list) => idsListed(full, list)))).flat());
     const shown = await Promise.all(
-      lists.map(async (one) => ({
-        route: one.route,
-        ids: (await idsListed(empty, one)).filter((id) => theirs.has(id)),
+      lists.map(async (list) => ({
+        route: list.route,
+        ids: (await idsListed(empty, list)).filter((id) => theirs.has(id)),
       })),
     );
 
@@ -267,7 +267,7 @@ describe("the lists of a workspace with some of everything", () => {
     const opened = [];
     for (const { list, next_cursor } of paged.filter((one) => one.next_cursor !== "")) {
       const others = paged.filter((one) => subjectOf(one.list) !== subjectOf(list));
-      for (const [to, asked] of [[empty, list] as const, ...others.map((one) => [full, one.list] as const)]) {
+      for (const [to, asked] of [[empty, list] as const, ...others.map((other) => [full, other.list] as const)]) {
         const { status, body } = await ask(to, asked, `?cursor=${encodeURIComponent(next_cursor)}`);
         if (status !== 422 || !body.fields.cursor) opened.push({ of: list.route, by: asked.route, status });
       }

@@ -16,7 +16,7 @@ const tenant = await world.tenant();
 const requests = await exampleRequests(world, tenant);
 
 /** The statuses by which an operation succeeds. */
-const successes = ({ responses }: OperationObject) => Object.keys(responses).filter((one) => /^(2\d\d|302)$/.test(one));
+const successes = ({ responses }: OperationObject) => Object.keys(responses).filter((key) => /^(2\d\d|302)$/.test(key));
 
 /** A refusal names the field; a grammar may name the whole of which it is a part. */
 const isOneOf = (named: readonly string[], field: string): boolean =>

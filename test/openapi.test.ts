@@ -72,7 +72,7 @@ describe("the document", () => {
     const silent = operations.flatMap(({ endpoint: { route } }) => {
       const { description, parameters = [] } = operationOf(route, document);
       const unsaid = parameters.filter(
-        (one) => one.in === "query" && !one.description && !(one.schema as { description?: string }).description,
+        (parameter) => parameter.in === "query" && !parameter.description && !(parameter.schema as { description?: string }).description,
       );
       return [...(description ? [] : [route]), ...unsaid.map(({ name }) => `${route} ${name}`)];
     });
@@ -94,7 +94,7 @@ describe("the document", () => {
       const { "x-codeSamples": samples = [], responses } = operationOf(route, document);
       const languages = samples.map(({ lang }) => lang).join();
       const wanted = isStream || shape.text || access.credentials.includes("agent") ? "curl" : "curl,TypeScript";
-      const success = Object.values(responses).find((one) => !("$ref" in one));
+      const success = Object.values(responses).find((response) => !("$ref" in response));
       const media = success && "content" in success ? success.content?.["application/json"] : undefined;
       const isShown = !shape.returns || isStream || media?.example !== undefined;
       return languages === wanted && isShown ? [] : [route];

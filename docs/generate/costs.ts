@@ -171,7 +171,7 @@ const STEPS = [1, 2, 3, 4, 6, 8, 10];
 export function roomy(n: number): number {
   const wanted = Math.max(1, n * 1.2);
   const power = 10 ** Math.floor(Math.log10(wanted));
-  return (STEPS.find((one) => one * power >= wanted) ?? 10) * power;
+  return (STEPS.find((step) => step * power >= wanted) ?? 10) * power;
 }
 
 /** What a call without a credential costs at most, in units. */

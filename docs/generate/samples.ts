@@ -82,7 +82,7 @@ function literal(value: unknown, indent = ""): string {
 function codeOf({ group, method, verb, parameters, body }: SampledEndpoint): string {
   const query = parameters.filter(isShown);
   const given = [
-    ...parameters.filter((one) => one.in === "path").map(({ name }) => name),
+    ...parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name),
     ...(body ? [body.type === "application/json" ? literal(body.example) : "form"] : []),
     ...(query.length > 0 ? [literal(Object.fromEntries(query.map(({ name, example }) => [name, example])))] : []),
   ];
@@ -115,7 +115,7 @@ export function samplesModule({ paths }: { paths: Record<string, Record<string, 
       const files = Object.keys(requestBody?.content["multipart/form-data"]?.schema.properties ?? {})
         .filter((name) => /file/.test(name))
         .map((name) => `${name}: Blob`);
-      const ids = parameters.filter((one) => one.in === "path").map(({ name }) => `${name}: string`);
+      const ids = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => `${name}: string`);
       const given = ["service: Endpoints", ...ids, ...files].join(", ");
       const [, call] = /^(?:const answer = )?(await [^;]*);$/.exec(code) ?? [];
       const body = call ?? `{\n${`${code}\nreturn answer;`.replaceAll(/^/gm, INDENT)}\n}`;

@@ -23,7 +23,7 @@ function typeOf(schema: JsonSchema, indent = ""): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const variants = schema.anyOf ?? schema.oneOf;
-  if (variants) return [...new Set(variants.map((one) => typeOf(one, indent)))].join(" | ");
+  if (variants) return [...new Set(variants.map((variant) => typeOf(variant, indent)))].join(" | ");
   if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one }, indent)).join(" | ");
   if (type === "array") {
     const element = items ? typeOf(items, indent) : FREE;
@@ -47,7 +47,7 @@ function membersOf({ properties = {}, required = [], additionalProperties }: Jso
   });
   const others =
     typeof additionalProperties === "object" ? [indexSignature(Object.values(properties), additionalProperties)] : [];
-  return `{\n${[...members, ...others.map((one) => deeper + one)].join("\n")}\n${indent}}`;
+  return `{\n${[...members, ...others.map((other) => deeper + other)].join("\n")}\n${indent}}`;
 }
 
 /** The type of the other keys. It has to admit the declared ones too. */
@@ -96,7 +96,7 @@ function methodsOf({ groups }: Contents, document: OpenApi): Method[] {
 }
 
 const queryOf = ({ parameters = [] }: OperationObject): JsonSchema | undefined => {
-  const fields = parameters.filter((one) => one.in === "query");
+  const fields = parameters.filter((parameter) => parameter.in === "query");
   if (fields.length === 0) return undefined;
   return {
     type: "object",

@@ -92,7 +92,7 @@ function inputOf(
   document: OpenApi,
   grammars: Set<string>,
 ): JsonSchema {
-  const named = parameters.filter((one) => one.in === "path" || one.in === "query");
+  const named = parameters.filter((parameter) => parameter.in === "path" || parameter.in === "query");
   const body = requestBody?.content["application/json"]?.schema;
   const isFlat = (endpoint.shape.body as { entries?: object } | undefined)?.entries !== undefined;
   const whole = body ? { properties: { body }, required: ["body"] } : {};

@@ -49,6 +49,6 @@ describe("who confirms all topics that a workspace has", () => {
 
     expect(status).toBe(200);
     const { items } = (await tenant.call(`GET /api/v1/subscribers/${ada}/consents`)).body;
-    expect(items.filter((one: { status: string }) => one.status === "opted_in")).toHaveLength(99);
+    expect(items.filter((item: { status: string }) => item.status === "opted_in")).toHaveLength(99);
   });
 });

@@ -121,7 +121,7 @@ const openings = (): NonNullable<typeof opened> => {
 it.skipIf(!hasCalc).each(LOCALES)(
   "LibreOffice opens each without a formula, in %s (RDA-16, D14)",
   async (_, locale) => {
-    const inLocale = (await openings()).filter((one) => one.locale === locale);
+    const inLocale = (await openings()).filter((opening) => opening.locale === locale);
     expect(inLocale).toHaveLength(SEPARATORS.length * Object.keys(await files()).length);
     expect(inLocale.flatMap(({ formulas }) => formulas)).toEqual([]);
   },

@@ -11,14 +11,14 @@ const endpoints = groups.flatMap((group) => group.endpoints);
 const isChange = ({ route }: Endpoint) => /^(PUT|PATCH) /.test(route);
 /** As in `serve`: what a GET returns for a query is no resource with an address of its own. */
 const readerOf = ({ route }: Endpoint) =>
-  endpoints.find((one) => one.route === route.replace(/^\w+/, "GET") && !one.shape.query);
+  endpoints.find((endpoint) => endpoint.route === route.replace(/^\w+/, "GET") && !endpoint.shape.query);
 
 /** Its body is an action, not fields of the resource. */
 const ACTIONS = ["PATCH /api/v1/campaigns/:id", "PUT /api/v1/billing/plan"];
 /** A workspace has none at first: it is asked where there is one (test/identity/sign-in.test.ts). */
 const ABSENT = ["PUT /api/v1/auth/identity-provider"];
 const isAsked = ({ route }: Endpoint) => !ACTIONS.includes(route) && !ABSENT.includes(route);
-const changes = endpoints.filter((one) => isChange(one) && readerOf(one) && isAsked(one));
+const changes = endpoints.filter((endpoint) => isChange(endpoint) && readerOf(endpoint) && isAsked(endpoint));
 
 async function resourceOf(world: TestWorld, route: string) {
   const tenant = await world.tenant();

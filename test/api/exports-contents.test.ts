@@ -76,7 +76,7 @@ it("an import of exported subscribers finds the same people, by ids that a sprea
 
   expect((await call(`GET /api/v1/lists/import/${begun.import_job_id}`)).body).toMatchObject({ failed_rows: 0 });
   const { items } = (await call("GET /api/v1/subscribers?limit=50")).body;
-  expect(items.map((one: { external_id: string }) => one.external_id).sort()).toEqual(ids.sort());
+  expect(items.map((item: { external_id: string }) => item.external_id).sort()).toEqual(ids.sort());
 });
 
 const FUNNEL = "sent,delivered,failed,opened,opened_human,clicked,clicked_human,converted,revenue_cents";

@@ -21,7 +21,7 @@ async function bounced() {
     return (await linesOf(id)).join("\r\n");
   };
   const reason = async () =>
-    (await call("GET /api/v1/suppressions")).body.items.map((one: { reason: string }) => one.reason);
+    (await call("GET /api/v1/suppressions")).body.items.map((item: { reason: string }) => item.reason);
   return { world, tenant, call, fileOf, reason };
 }
 

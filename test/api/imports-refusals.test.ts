@@ -19,7 +19,7 @@ async function afterFile(csv: string, fields: Record<string, string> = {}) {
       await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...profile } })
     ).body;
     const { items } = (await world.call(`GET /api/v1/subscribers/${id}/consents`, { as: await as() })).body;
-    return items.find((one: { channel: string }) => one.channel === channel)?.status;
+    return items.find((item: { channel: string }) => item.channel === channel)?.status;
   };
   return { job, run, tenant, world, statusOf };
 }

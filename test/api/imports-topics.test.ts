@@ -197,9 +197,9 @@ it("an export has the consents of SMS and of chat apps, and another workspace im
 
   const said = async (name: string) =>
     Object.fromEntries(
-      (await there.consents(name)).map((one: Record<string, string>) => [
-        one.channel,
-        `${one.status} ${one.consented_at}`,
+      (await there.consents(name)).map((consent: Record<string, string>) => [
+        consent.channel,
+        `${consent.status} ${consent.consented_at}`,
       ]),
     );
   expect(await said("ada")).toMatchObject({

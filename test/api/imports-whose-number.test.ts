@@ -15,7 +15,7 @@ async function setting() {
     const body = { external_id: `owner of ${phone}`, attributes: { phone } };
     const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
     const { items } = (await tenant.call(`GET /api/v1/subscribers/${id}/consents`)).body;
-    return items.find((one: { channel: string }) => one.channel === channel)?.status;
+    return items.find((item: { channel: string }) => item.channel === channel)?.status;
   };
   const optOuts = (...numbers: string[]) =>
     run(`email,phone,sms_opt_out\n${numbers.map((number, i) => `p${i}@x.example,${number},yes\n`).join("")}`);

@@ -134,7 +134,7 @@ it.each(["in time", "late"])(
       ...{ event_name, external_id: "ada" },
       ...(how === "late" && { occurred_at: at((5 + i) * MINUTE) }),
     }));
-    for (const some of how === "late" ? [events] : events.map((one) => [one])) {
+    for (const some of how === "late" ? [events] : events.map((event) => [event])) {
       await world.call("POST /v1/events", { as: tenant.server, body: { events: some } });
       await world.settle();
     }

@@ -49,7 +49,7 @@ async function sentToKay() {
   });
   await addPhone(world, tenant, id, "android");
   const channels = (await tenant.call("GET /api/v1/channels")).body.channels;
-  const channel_ids = channels.map((one: { id: string }) => one.id);
+  const channel_ids = channels.map((channel: { id: string }) => channel.id);
   const input = { external_ids: ["kay"], category: "transactional", channel_ids, content };
 
   const { renderings } = (await tenant.call("POST /api/v1/notifications/preview", { ...input, render_for: id })).body;
@@ -57,8 +57,8 @@ async function sentToKay() {
   await world.settle();
   const { messages } = (await tenant.call(`GET /api/v1/notifications/${sent.id}/recipients/${id}`)).body;
 
-  const shown = (channel: string) => renderings.find((one: { channel: string }) => one.channel === channel);
-  const seen = (channel: string) => messages.find((one: { channel: string }) => one.channel === channel);
+  const shown = (channel: string) => renderings.find((rendering: { channel: string }) => rendering.channel === channel);
+  const seen = (channel: string) => messages.find((message: { channel: string }) => message.channel === channel);
   const got = await outboxOf(world, `?job_id=${sent.id}`);
   const payloadOf = (channel: string): unknown => got.find((one) => one.channel === channel)?.payload;
   const inbox = async () =>

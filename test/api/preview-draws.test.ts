@@ -185,8 +185,8 @@ describe("preview_id of a test", () => {
     const { preview_id } = (await post("/preview", body)).body;
     const { id } = (await sent({ preview_id })).body;
     const { deliveries } = (await post("/test", { ...message, preview_id, to: tested })).body;
-    const heldOut = deliveries.flatMap((one: { subscriber_id: string; reason: string }) =>
-      one.reason === "held_out" ? [one.subscriber_id] : [],
+    const heldOut = deliveries.flatMap((delivery: { subscriber_id: string; reason: string }) =>
+      delivery.reason === "held_out" ? [delivery.subscriber_id] : [],
     );
     const fates = await Promise.all(
       tested.map(async (who) => (await tenant.call(`GET /api/v1/notifications/${id}/recipients/${who}`)).body),

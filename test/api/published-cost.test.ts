@@ -78,7 +78,7 @@ it("outbound events on the bus cost at most 0.30 dollars a million where four of
   while (workspaces.length < 50) workspaces.push(await world.tenant());
   await world.settle();
   const before = dollars();
-  await Promise.all(workspaces.map((one) => addPeople(world, one, 4)));
+  await Promise.all(workspaces.map((workspace) => addPeople(world, workspace, 4)));
   await world.settle();
 
   expect(world.eventbridge.meter().entries).toBe(50);

@@ -103,7 +103,7 @@ it("a recipient is explained by the attempt at each address, with its reason and
 
   expect(body).toMatchObject({ decision: "sent", state: "delivered" });
   expect(body.attempts).toHaveLength(2);
-  expect(body.attempts.map((one: { device_id: string }) => one.device_id).sort()).toEqual(
+  expect(body.attempts.map((attempt: { device_id: string }) => attempt.device_id).sort()).toEqual(
     phones.map(({ id }) => id).sort(),
   );
   const once = [expect.any(String)];

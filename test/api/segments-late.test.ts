@@ -40,7 +40,7 @@ async function life(rule: object, { isBehind }: { isBehind: boolean }) {
     entered: items.map(({ entered_at }: { entered_at: string }) =>
       Math.round((Date.parse(entered_at) - START) / MINUTE),
     ),
-    inboxes: await Promise.all(ids.map((one) => inbox(one))),
+    inboxes: await Promise.all(ids.map((id) => inbox(id))),
   };
 }
 

@@ -71,7 +71,7 @@ describe("the outcome of a journey's send step", () => {
     await world.advance(MINUTE);
     await reached(BOUNCES);
 
-    const outcomesOf = ({ steps }: { steps: object[] }) => steps.filter((one) => "step" in one && one.step === "m");
+    const outcomesOf = ({ steps }: { steps: object[] }) => steps.filter((step) => "step" in step && step.step === "m");
     expect((await runs(id)).map(outcomesOf)).toMatchObject([[{ outcome: "bounced" }], [{ outcome: "sent" }]]);
   });
 

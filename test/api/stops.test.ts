@@ -140,7 +140,7 @@ it("an inbox message whose worker stopped before a pause is not written again, t
   await tenant.call(`PATCH /api/v1/campaigns/${id}`, { action: "resume" });
   await world.advance(HOUR);
 
-  for (const one of others) expect(await inboxOf(world, tenant, one)).toHaveLength(1);
+  for (const other of others) expect(await inboxOf(world, tenant, other)).toHaveLength(1);
 });
 
 it("a queued send of a suspended workspace waits, and reaches everyone once it is active again (AMB-112)", async () => {

@@ -24,7 +24,7 @@ const previewing = shared(async (own) => {
   const preview = async (body: object) =>
     (await world.call("POST /api/v1/templates/preview", { as, body: { content: CONTENT, ...body } })).body;
   const { renderings } = await preview({ data: { code: 7 }, render_for: ada });
-  const on = (channel: string) => renderings.find((one: { channel: string }) => one.channel === channel);
+  const on = (channel: string) => renderings.find((rendering: { channel: string }) => rendering.channel === channel);
   return { world, tenant, as, ada, preview, on };
 });
 

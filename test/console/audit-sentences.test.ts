@@ -10,7 +10,7 @@ const audited = groups.flatMap((group) => {
   return group.endpoints
     .filter(({ access: { effect } }) => effect === "write" || effect === "own")
     .filter(({ access: { credentials, unaudited = [], consents } }) => {
-      const isRecorded = credentials.some((one) => one !== "sdk" && !unaudited.includes(one));
+      const isRecorded = credentials.some((credential) => credential !== "sdk" && !unaudited.includes(credential));
       return isRecorded || consents !== undefined;
     })
     .map(({ route }) => actions.get(route)!);

@@ -52,7 +52,7 @@ export function choiceStories(open: () => Promise<Tab>, service: () => ServicePr
     await page.route("**/api/v1/lists?*", async (route) => {
       const response = await route.fetch();
       const { items, ...others } = await response.json();
-      const left = items.filter((one: { id: string }) => one.id !== id);
+      const left = items.filter((item: { id: string }) => item.id !== id);
       return route.fulfill({ json: { ...others, items: left } });
     });
     await page.route(`**/api/v1/lists/${id}`, (route) =>

@@ -189,7 +189,7 @@ export function draftStories(open: () => Promise<Tab>): void {
     await page.route(/v1\/campaigns\?.*q=Twins/, async (route) => {
       const answer = await route.fetch();
       const { items, ...rest } = (await answer.json()) as { items: Campaign[] };
-      const older = items.map((one) => ({ ...one, created_at: "2020-01-01T00:00:00.000Z" }));
+      const older = items.map((item) => ({ ...item, created_at: "2020-01-01T00:00:00.000Z" }));
       return route.fulfill({ response: answer, json: { ...rest, items: older } });
     });
     await write();

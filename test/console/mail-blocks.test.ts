@@ -132,7 +132,7 @@ it("mails use nothing that a large mailbox program drops, but what they can do w
   const mails = [...starters.map((starter) => mailHtml(designOf(starter))), htmlOf(pictured, ...types.map(newBlock))];
   const uses = [...new Set(mails.flatMap(usesOf))].filter((one) => !OUTLOOK.test(one));
   expect(uses).toContain("img");
-  expect(uses.filter((one) => !READ.has(one)).sort()).toEqual(Object.keys(DROPPED).sort());
+  expect(uses.filter((use) => !READ.has(use)).sort()).toEqual(Object.keys(DROPPED).sort());
 });
 
 it("what another program kept as a design is not read as one (CON-3)", () => {

@@ -83,7 +83,7 @@ function operationsOfDocument(): string[] {
   const { paths } = JSON.parse(readFileSync(new URL("docs/openapi.json", ROOT), "utf8")) as {
     paths: Record<string, Record<string, { operationId?: string; tags?: string[] }>>;
   };
-  const ids = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((one) => one.operationId ?? []));
+  const ids = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((method) => method.operationId ?? []));
   const groups = [
     ...new Set([...Object.keys(routes), "mail", "mcp", "stream", "service", "inbound", "events", "auth"]),
   ];
@@ -100,8 +100,8 @@ const HOSTED = /^mail\.|^imports\.(getR|probeR)$/;
 it("every operation of the API has a screen, or the reason why none has it (CON-3)", () => {
   const operations = operationsOfDocument().filter((one) => !HOSTED.test(one));
   const screens = screensOf(operations);
-  const bare = operations.filter((one) => screens.get(one)!.length === 0 && !(one in without));
+  const bare = operations.filter((operation) => screens.get(operation)!.length === 0 && !(operation in without));
   expect(bare).toEqual([]);
-  const stale = Object.keys(without).filter((one) => (screens.get(one)?.length ?? 1) > 0);
+  const stale = Object.keys(without).filter((key) => (screens.get(key)?.length ?? 1) > 0);
   expect(stale).toEqual([]);
 });

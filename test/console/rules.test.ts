@@ -40,7 +40,7 @@ it("while a workspace is suspended nothing is written but what the API takes the
   const isOpen = (operation: string) =>
     judge(operation, { role: "owner", readOnly: false, plan: "enterprise", isSuspended: true }).allowed;
   const open = Object.keys(access).filter((operation) => access[operation]!.effect && isOpen(operation));
-  expect(open).toHaveLength(writes.filter((one) => one.access.openWhileSuspended).length);
+  expect(open).toHaveLength(writes.filter((write) => write.access.openWhileSuspended).length);
   expect(isOpen("campaigns.create")).toBe(false);
   expect(isOpen("billing.update")).toBe(true);
 });

@@ -141,7 +141,7 @@ function targetOf({ paths }: OpenApi, endpoint: Endpoint): Target {
   const { parameters = [], requestBody } = paths[path]![method.toLowerCase()]!;
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const body = type && content ? { type, schema: content.schema } : undefined;
-  return { endpoint, parameters: parameters.filter((one) => one.in === "query"), body };
+  return { endpoint, parameters: parameters.filter((parameter) => parameter.in === "query"), body };
 }
 
 interface Attempt {
@@ -187,6 +187,6 @@ function note({ known }: Source, { route }: Endpoint, { status, body }: Answer):
   if (typeof cursor === "string" && cursor !== "") known.note(`cursors of ${route}`, cursor);
   // `POST /api/v1/subscribers/upsert` is about subscribers.
   const names = route.split("/").filter((part) => !part.startsWith(":"));
-  const kind = names.reverse().find((one) => known.has(one));
+  const kind = names.reverse().find((name) => known.has(name));
   if (kind !== undefined) for (const id of idsIn(body)) known.note(kind, id);
 }

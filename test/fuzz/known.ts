@@ -49,6 +49,6 @@ export function idsIn(body: unknown): string[] {
   return [
     id,
     key,
-    ...lists.flatMap((one) => (typeof one === "object" && one ? [(one as { id?: unknown }).id] : [])),
+    ...lists.flatMap((list) => (typeof list === "object" && list ? [(list as { id?: unknown }).id] : [])),
   ].filter((one): one is string => typeof one === "string" && one.length <= 256);
 }

@@ -47,7 +47,7 @@ export function requestFor(
   if (example && random.chance(NEAR_EXAMPLE)) return { ...nearExample(source, target, example), ...caller };
   const path = Object.fromEntries(kindsOfParams(endpoint.route).map(({ name, kind }) => [name, idFor(source, kind)]));
   const query = Object.fromEntries(
-    target.parameters.flatMap((one) => (random.chance(0.6) ? [[one.name, queryFor(source, target, one)]] : [])),
+    target.parameters.flatMap((parameter) => (random.chance(0.6) ? [[parameter.name, queryFor(source, target, parameter)]] : [])),
   );
   const sent = body && bodyFor(source, body, endpoint.route);
   const { headers = {}, ...content } = { headers: {}, ...sent?.options };
@@ -79,9 +79,9 @@ function changesOf(source: Source, target: Target, request: ExampleRequest): (()
       ...request,
       path: { ...path, [name]: idFor(source, kind) },
     })),
-    ...target.parameters.map((one) => () => ({
+    ...target.parameters.map((parameter) => () => ({
       ...request,
-      query: { ...query, [one.name]: queryFor(source, target, one) },
+      query: { ...query, [parameter.name]: queryFor(source, target, parameter) },
     })),
     // Most of what a request says is in its body.
     ...Array.from({ length: body === undefined ? 1 : 4 }, () => (body === undefined ? () => request : ofBody)),

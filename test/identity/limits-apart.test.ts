@@ -62,7 +62,7 @@ async function mailsTo({ world }: Setting, mailbox: string, title: string): Prom
   await world.settle();
   const { items } = (await world.call("GET /_local/outbox?channel=email&limit=1000")).body;
   const isOf = (to: string) => to.replace(/\+.*@/, "@") === `${mailbox}@lovelace.example`;
-  return items.filter((one: { to: string; title: string }) => isOf(one.to) && one.title.startsWith(title)).length;
+  return items.filter((item: { to: string; title: string }) => isOf(item.to) && item.title.startsWith(title)).length;
 }
 
 it.each([

@@ -102,7 +102,7 @@ it("the list of a build has every package of its bundles, each as installed, wit
     expect(licenses).not.toEqual([{ expression: "NOASSERTION" }]);
   }
   const modules = [...bundles.values()].flatMap(({ packaged }) => packaged);
-  const unlisted = modules.filter((file) => !components.some((one) => file.startsWith(`${one["bom-ref"]}/`)));
+  const unlisted = modules.filter((file) => !components.some((component) => file.startsWith(`${component["bom-ref"]}/`)));
   expect([unlisted, modules.length > 100]).toEqual([[], true]);
   expect(components.map(({ name }) => name)).toEqual(
     expect.arrayContaining(["@fontsource-variable/geist", "@preact/signals-core", "valibot"]),
@@ -131,7 +131,7 @@ it("sam local finds the code, the handler and a sample event of every function o
     // SAM puts the path where this property says, and its file of variables replaces those that the template names.
     expect([name, Metadata!["aws:asset:property"], Properties.Runtime]).toEqual([name, "Code", "nodejs24.x"]);
     const given = Object.keys(Properties.Environment?.Variables ?? {});
-    const { env } = deployedFunctions(contents).find((one) => one.name === name)!;
+    const { env } = deployedFunctions(contents).find((deployedFunction) => deployedFunction.name === name)!;
     expect([name, env.filter((variable) => !given.includes(variable) && !OF_SETTINGS.has(variable))]).toEqual([
       name,
       [],

@@ -50,7 +50,7 @@ it("the probe finds the local service in order, its live stream too", async () =
   expect(skipped).toEqual([]);
   expect(checks.filter(({ ok }) => !ok)).toEqual([]);
   expect({ code, failed }).toEqual({ code: 0, failed: 0 });
-  const about = checks.map((one) => one.about);
+  const about = checks.map((check) => check.about);
   expect(about).toContain("Authorization reaches the stream");
   expect(about).toContain("frame delay, median of 5");
 });
@@ -83,7 +83,7 @@ it("reports each failure of a server that keeps nothing of the contract", async 
   const { checks, failed } = JSON.parse(printed) as PrintedReport;
   expect(checks.filter(({ ok }) => ok)).toEqual([]);
   expect({ code, failed }).toEqual({ code: 1, failed: checks.length });
-  const seen = Object.fromEntries(checks.map((one) => [one.about, one.seen]));
+  const seen = Object.fromEntries(checks.map((check) => [check.about, check.seen]));
   expect(seen["answers have an X-Request-Id"]).toMatch(/: x-request-id: missing$/);
   expect(seen["a failure says no-store"]).toMatch(/: cache-control: max-age=60$/);
   expect(seen["a body over 10 MB is rejected"]).toBe("status 200");

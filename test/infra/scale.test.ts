@@ -7,7 +7,7 @@ import { ofType, synthesize, whole } from "./support/template.ts";
 it("the busiest second is below each ceiling once it is lifted, and above some at first (D21)", () => {
   const beyond = (at: "first" | "lifted") =>
     ceilings()
-      .filter((one) => one.need > one[at])
+      .filter((ceiling) => ceiling.need > ceiling[at])
       .map(({ what }) => what);
   expect(beyond("lifted")).toEqual([]);
   expect(beyond("first")).toContain("Write units of the table");

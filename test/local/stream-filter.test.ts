@@ -13,7 +13,7 @@ const row = (sk: string, image: Record<string, string>, eventName = "INSERT") =>
 const removed = { eventName: "REMOVE", dynamodb: { Keys: { pk: { S: "T#x#Y" }, sk: { S: "x" } } } };
 
 const takes = (env: Record<string, string>, worker: string, record: object) => {
-  const source = streamSources(publishedParts(env)).find((one) => one.worker === worker);
+  const source = streamSources(publishedParts(env)).find((streamSource) => streamSource.worker === worker);
   return matchesOne(source!.patterns, record);
 };
 

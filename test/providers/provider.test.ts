@@ -59,5 +59,5 @@ it("merges data with the notification's ids, which data cannot replace (D-PUSH)"
 });
 
 it("the service has a provider for each channel type except in_app (NTF-23)", () => {
-  expect(channelTypes.filter((type) => !providedChannels.some((one) => one === type))).toEqual(["in_app"]);
+  expect(channelTypes.filter((type) => !providedChannels.some((providedChannel) => providedChannel === type))).toEqual(["in_app"]);
 });

@@ -13,7 +13,7 @@ it("endpoints of a CSV become people, and those of an imported segment its membe
   );
   expect(counts).toMatchObject({ "endpoints written": 2, "members of lists written": 2, "lists written": 1 });
   const { items } = await get("/api/v1/subscribers");
-  const ada = items.find((one: { external_id: string }) => one.external_id === "ada");
+  const ada = items.find((item: { external_id: string }) => item.external_id === "ada");
   expect([ada.email, JSON.parse(ada.attributes)]).toEqual([
     "ada@example.com",
     { plan: "pro, yearly", likes: ["music", "film", "sport"], age: 36 },
@@ -80,7 +80,7 @@ it("a line of a CSV may begin with an empty cell, and an opt-out may be written 
   const { counts, get } = await convertedOf({ "people.csv": csv }, "--people");
   expect(counts["endpoints written"]).toBe(2);
   const { items } = await get("/api/v1/subscribers");
-  const of = (name: string) => items.find((one: { external_id: string }) => one.external_id === name);
+  const of = (name: string) => items.find((item: { external_id: string }) => item.external_id === name);
   expect([of("ada").email, JSON.parse(of("ada").attributes), JSON.parse(of("bob").attributes)]).toEqual([
     "ada@example.com",
     { age: "old" },

@@ -20,7 +20,7 @@ const converted = shared(async ({ withTenant }) => {
   const repeated = [await cli.run("from-pinpoint", "pinpoint", "--people"), await cli.run("diff", "--exit-code")];
   const get = async (route: string) => (await tenant.call(`GET ${route}`)).body;
   const items: { id: string; external_id: string }[] = (await get("/api/v1/subscribers")).items;
-  const idOf = (external_id: string) => items.find((one) => one.external_id === external_id)?.id;
+  const idOf = (external_id: string) => items.find((item) => item.external_id === external_id)?.id;
   return { tenant, report, text, applied, repeated, get, items, idOf };
 });
 

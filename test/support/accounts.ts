@@ -14,7 +14,7 @@ import type { worlds } from "./worlds.ts";
 export async function mailedToken(world: TestWorld, to: string, title = ""): Promise<string> {
   await world.settle();
   const { items } = (await world.call("GET /_local/outbox?channel=email&limit=1000")).body;
-  const mail = items.findLast((one: { to: string; title: string }) => one.to === to && one.title.startsWith(title));
+  const mail = items.findLast((item: { to: string; title: string }) => item.to === to && item.title.startsWith(title));
   return /Your token: ([\w-]{43})\b/.exec(mail?.body ?? "")?.[1] ?? "";
 }
 

@@ -25,7 +25,7 @@ function indexOf(document: OpenApi): Map<string, Route[]> {
       operation,
     })),
   );
-  const literal = ({ segments }: Route) => segments.filter((one) => !one.startsWith("{")).length;
+  const literal = ({ segments }: Route) => segments.filter((segment) => !segment.startsWith("{")).length;
   const index = Map.groupBy(
     routes.sort((a, b) => literal(b) - literal(a)),
     ({ route, segments }) => `${route.split(" ", 1)[0]} ${segments.length}`,
@@ -40,7 +40,7 @@ function operationAt(document: OpenApi, request: string): DescribedRoute | undef
   const given = target.split("?", 1)[0]!.split("/");
   return indexOf(document)
     .get(`${method.toUpperCase()} ${given.length}`)
-    ?.find(({ segments }) => segments.every((one, i) => one.startsWith("{") || one === given[i]));
+    ?.find(({ segments }) => segments.every((segment, i) => segment.startsWith("{") || segment === given[i]));
 }
 
 /** @returns nothing where the answer is as described, or where the request reaches no endpoint. */

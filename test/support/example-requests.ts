@@ -56,11 +56,11 @@ export async function exampleRequests(world: TestWorld, tenant: Tenant) {
 
   async function parametersOf({ route }: Endpoint, { parameters = [] }: OperationObject, setting: Setting) {
     const path: Record<string, string> = {};
-    for (const { name, example } of parameters.filter((one) => one.in === "path"))
+    for (const { name, example } of parameters.filter((parameter) => parameter.in === "path"))
       path[name] =
         setting.params?.[name] ?? (name === "event" ? String(example) : await foreignIds(world, tenant, route));
     const query = parameters
-      .filter((one) => one.in === "query" && one.example !== undefined)
+      .filter((parameter) => parameter.in === "query" && parameter.example !== undefined)
       .map(({ name, example }) => [name, setting.query?.[name] ?? String(filled(example, name))]);
     return { path, query: Object.fromEntries(query) as Record<string, string> };
   }

@@ -54,7 +54,7 @@ export function queryFaultsOf(
   { parameters = [] }: OperationObject,
   taken: Readonly<Record<string, string>>,
 ): (Omit<Fault, "body"> & { query: Record<string, string> })[] {
-  const asked = parameters.filter((one) => one.in === "query");
+  const asked = parameters.filter((parameter) => parameter.in === "query");
   const schema: JsonSchema = {
     type: "object",
     properties: Object.fromEntries(asked.map((one) => [one.name, one.schema])),
@@ -88,7 +88,7 @@ function resolved(schema: JsonSchema, taken: unknown, schemas: Schemas): JsonSch
   const fitting =
     alternatives.length === 1
       ? alternatives
-      : alternatives.filter((one) => judge.faultsOf(one, taken, schemas).length === 0);
+      : alternatives.filter((alternative) => judge.faultsOf(alternative, taken, schemas).length === 0);
   if (fitting.length === 1) return resolved(fitting[0]!, taken, schemas);
   const types = [schema.type ?? []].flat().filter((type) => type !== "null");
   return types.length === 1 ? { ...schema, type: types[0]! } : schema;

@@ -151,7 +151,7 @@ export function openThroughput(
         return {
           name,
           peakWrite: table.write.peak(),
-          throttled: figures.reduce((sum, one) => sum + one.throttled, table.read.refused() + table.write.refused()),
+          throttled: figures.reduce((sum, figure) => sum + figure.throttled, table.read.refused() + table.write.refused()),
           splits: partitions.splits(),
           partitions: figures,
         };
