@@ -90,9 +90,13 @@ function createAlarms(
 ): Alarms {
   const points = new Map<string, Point[]>();
   const definitions = ofType(template, "AWS::CloudWatch::Alarm").map(([, given]) => given as unknown as Definition);
-  const watched = new Set(definitions.flatMap((definition) => metricsOf(definition).map(({ metric }) => keyOfMetric(metric))));
+  const watched = new Set(
+    definitions.flatMap((definition) => metricsOf(definition).map(({ metric }) => keyOfMetric(metric))),
+  );
   const longest = Math.max(
-    ...definitions.flatMap((definition) => metricsOf(definition).map(({ Period }) => Period * definition.EvaluationPeriods)),
+    ...definitions.flatMap((definition) =>
+      metricsOf(definition).map(({ Period }) => Period * definition.EvaluationPeriods),
+    ),
   );
   const alarms = ofType(template, "AWS::CloudWatch::Alarm").map(([id], n): Alarm => {
     // CloudFormation ends the name with letters of its own.

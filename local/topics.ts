@@ -67,7 +67,9 @@ export function createTopics(
       return { kind: "mailed", to };
     },
     askToConfirm: (baseUrl) => {
-      for (const { token, topic, address } of subscriptions.filter((subscription) => !confirmed().includes(subscription.token)))
+      for (const { token, topic, address } of subscriptions.filter(
+        (subscription) => !confirmed().includes(subscription.token),
+      ))
         mail(address, {
           subject: "AWS Notification - Subscription Confirmation",
           body: `You have chosen to subscribe to the topic ${topic}. To confirm, open:\n${baseUrl}/_local/subscriptions/${token}`,

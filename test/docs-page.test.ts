@@ -120,9 +120,9 @@ describe("the filter", () => {
     ["a field, also a nested one", "p256dh", [["POST /api/v1/devices"]]],
     ["words of a summary, in any case", "Copy  JOURNEY", [["POST /api/v1/journeys/{id}/duplicate"]]],
   ])("the filter of the reference finds %s on any page", (_, text, titles) => {
-    expect(typed(text).filter((group) => !group.every((title) => guides().some((guide) => guide.title === title)))).toEqual(
-      titles,
-    );
+    expect(
+      typed(text).filter((group) => !group.every((title) => guides().some((guide) => guide.title === title))),
+    ).toEqual(titles);
     expect(status!.textContent).toBe("");
   });
 

@@ -72,7 +72,10 @@ describe("the document", () => {
     const silent = operations.flatMap(({ endpoint: { route } }) => {
       const { description, parameters = [] } = operationOf(route, document);
       const unsaid = parameters.filter(
-        (parameter) => parameter.in === "query" && !parameter.description && !(parameter.schema as { description?: string }).description,
+        (parameter) =>
+          parameter.in === "query" &&
+          !parameter.description &&
+          !(parameter.schema as { description?: string }).description,
       );
       return [...(description ? [] : [route]), ...unsaid.map(({ name }) => `${route} ${name}`)];
     });

@@ -90,7 +90,8 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
       const [, title, body] = /^\*([^\n]*)\*\n([\s\S]*)$/.exec(text.body) ?? [];
       return { title, body: body ?? text.body };
     }
-    const filled = template?.components?.flatMap(({ parameters = [] }) => parameters.map((parameter) => parameter.text)) ?? [];
+    const filled =
+      template?.components?.flatMap(({ parameters = [] }) => parameters.map((parameter) => parameter.text)) ?? [];
     const approved = templates.named(template?.name ?? "", template?.language?.code ?? "");
     const body = approved?.body.replaceAll(/\{\{(\d{1,2})\}\}/g, (whole, n) => filled[Number(n) - 1] ?? whole);
     return { title: template?.name, body: body ?? filled.join(" ") };

@@ -67,7 +67,8 @@ describe("preview", () => {
   /** The renderings of a preview by their channels. */
   async function preview({ call, everyChannel }: Awaited<ReturnType<typeof setting>>, body: object) {
     const shown = (await call("POST /api/v1/notifications/preview", { ...everyChannel, ...body })).body;
-    const of = (channel: string) => shown.renderings.find((rendering: { channel: string }) => rendering.channel === channel);
+    const of = (channel: string) =>
+      shown.renderings.find((rendering: { channel: string }) => rendering.channel === channel);
     const warningsOf = (channel: string) => of(channel).warnings.map(({ code }: { code: string }) => code);
     return { shown, of, warningsOf };
   }

@@ -71,7 +71,9 @@ describe("reporting", () => {
     for (const interaction of interactions)
       for (const platform of platforms) expect((await say(seen(job, { interaction, platform }))).status).toBe(202);
     const found = await totals();
-    expect(found.interactions).toEqual(Object.fromEntries(interactions.map((interaction) => [interaction, platforms.length])));
+    expect(found.interactions).toEqual(
+      Object.fromEntries(interactions.map((interaction) => [interaction, platforms.length])),
+    );
     expect(found.channels.in_app?.interactions.inapp_click).toBe(platforms.length);
     expect(found.channels.web_push?.interactions.tapped).toBe(1);
     expect(found.recipients).toEqual({ reached: 0, opened: 0, clicked: 0, opened_human: 0, clicked_human: 0 });

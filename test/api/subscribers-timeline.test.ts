@@ -99,7 +99,9 @@ it.each([
   await openChannels(world, tenant, "ios-push");
   await addPhone(world, tenant, ada, "ios");
   const { channels } = (await tenant.call("GET /api/v1/channels")).body;
-  const channel_ids = channels.flatMap((channel: { id: string; type: string }) => (channel.type === type ? [channel.id] : []));
+  const channel_ids = channels.flatMap((channel: { id: string; type: string }) =>
+    channel.type === type ? [channel.id] : [],
+  );
   const arms = { variant_b: { title: "B", body: "b" }, split_percentage: 1 };
   await send(world, tenant, { target: { type: "all" }, channel_ids, ...arms });
 
@@ -179,7 +181,9 @@ it.each([
   await openChannels(world, tenant, "ios-push");
   await addPhone(world, tenant, ada, "ios");
   const { channels } = (await tenant.call("GET /api/v1/channels")).body;
-  const channel_ids = channels.flatMap((channel: { id: string; type: string }) => (channel.type === type ? [channel.id] : []));
+  const channel_ids = channels.flatMap((channel: { id: string; type: string }) =>
+    channel.type === type ? [channel.id] : [],
+  );
   for (const title of ["1", "2", "3", "4", "5"]) {
     await send(world, tenant, { subscriberIds: [ada], channel_ids, title });
     await world.advance(MINUTE);

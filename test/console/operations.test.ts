@@ -83,7 +83,9 @@ function operationsOfDocument(): string[] {
   const { paths } = JSON.parse(readFileSync(new URL("docs/openapi.json", ROOT), "utf8")) as {
     paths: Record<string, Record<string, { operationId?: string; tags?: string[] }>>;
   };
-  const ids = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((method) => method.operationId ?? []));
+  const ids = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap((method) => method.operationId ?? []),
+  );
   const groups = [
     ...new Set([...Object.keys(routes), "mail", "mcp", "stream", "service", "inbound", "events", "auth"]),
   ];

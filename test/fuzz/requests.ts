@@ -47,7 +47,9 @@ export function requestFor(
   if (example && random.chance(NEAR_EXAMPLE)) return { ...nearExample(source, target, example), ...caller };
   const path = Object.fromEntries(kindsOfParams(endpoint.route).map(({ name, kind }) => [name, idFor(source, kind)]));
   const query = Object.fromEntries(
-    target.parameters.flatMap((parameter) => (random.chance(0.6) ? [[parameter.name, queryFor(source, target, parameter)]] : [])),
+    target.parameters.flatMap((parameter) =>
+      random.chance(0.6) ? [[parameter.name, queryFor(source, target, parameter)]] : [],
+    ),
   );
   const sent = body && bodyFor(source, body, endpoint.route);
   const { headers = {}, ...content } = { headers: {}, ...sent?.options };

@@ -48,7 +48,9 @@ function unbounded(document: OpenApi, schema: JsonSchema, place: string, above: 
 it("every string and number of a request has a bound (ERR-1)", async () => {
   const found = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { parameters = [], requestBody }]) => [
-      ...parameters.flatMap((parameter) => unbounded(document, parameter.schema, `${method} ${path} ${parameter.name}`)),
+      ...parameters.flatMap((parameter) =>
+        unbounded(document, parameter.schema, `${method} ${path} ${parameter.name}`),
+      ),
       ...Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
         unbounded(document, schema, `${method} ${path} body`),
       ),

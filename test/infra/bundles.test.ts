@@ -102,7 +102,9 @@ it("the list of a build has every package of its bundles, each as installed, wit
     expect(licenses).not.toEqual([{ expression: "NOASSERTION" }]);
   }
   const modules = [...bundles.values()].flatMap(({ packaged }) => packaged);
-  const unlisted = modules.filter((file) => !components.some((component) => file.startsWith(`${component["bom-ref"]}/`)));
+  const unlisted = modules.filter(
+    (file) => !components.some((component) => file.startsWith(`${component["bom-ref"]}/`)),
+  );
   expect([unlisted, modules.length > 100]).toEqual([[], true]);
   expect(components.map(({ name }) => name)).toEqual(
     expect.arrayContaining(["@fontsource-variable/geist", "@preact/signals-core", "valibot"]),

@@ -60,7 +60,9 @@ describe("environments", () => {
       const outcomes = Promise.allSettled(all);
       await new Promise(setImmediate);
       clock.jumpTo(SECOND);
-      const refused = (await outcomes).flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason.name] : []));
+      const refused = (await outcomes).flatMap((outcome) =>
+        outcome.status === "rejected" ? [outcome.reason.name] : [],
+      );
       expect(refused).toEqual(Array.from({ length: 5 }, () => "TooManyRequestsException"));
       const later = host.invoke("toy", "later");
       await new Promise(setImmediate);

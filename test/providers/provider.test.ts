@@ -59,5 +59,7 @@ it("merges data with the notification's ids, which data cannot replace (D-PUSH)"
 });
 
 it("the service has a provider for each channel type except in_app (NTF-23)", () => {
-  expect(channelTypes.filter((type) => !providedChannels.some((providedChannel) => providedChannel === type))).toEqual(["in_app"]);
+  expect(channelTypes.filter((type) => !providedChannels.some((providedChannel) => providedChannel === type))).toEqual([
+    "in_app",
+  ]);
 });

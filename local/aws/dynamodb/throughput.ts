@@ -151,7 +151,10 @@ export function openThroughput(
         return {
           name,
           peakWrite: table.write.peak(),
-          throttled: figures.reduce((sum, figure) => sum + figure.throttled, table.read.refused() + table.write.refused()),
+          throttled: figures.reduce(
+            (sum, figure) => sum + figure.throttled,
+            table.read.refused() + table.write.refused(),
+          ),
           splits: partitions.splits(),
           partitions: figures,
         };

@@ -165,7 +165,11 @@ describe("the streams API", () => {
       const changes = (Records as { dynamodb: { Keys: Wire; SequenceNumber: string } }[]).map(
         ({ dynamodb }) => dynamodb,
       );
-      return { next, names: changes.map(({ Keys }) => Keys.pk), numbers: changes.map((change) => change.SequenceNumber) };
+      return {
+        next,
+        names: changes.map(({ Keys }) => Keys.pk),
+        numbers: changes.map((change) => change.SequenceNumber),
+      };
     };
     for (const name of ["a", "b"]) await put(key(name));
     const latest = await iterator("LATEST");
