@@ -24,7 +24,9 @@ const LEFT_OUT: Record<string, string[]> = {
   ],
 };
 
-type Schema = Record<string, never> & { $ref?: string; properties?: object };
+type Schema = Record<string, unknown> & { $ref?: string; properties?: object };
+type Methods = Record<string, { requestBody?: { content?: Record<string, { schema: Schema }> } }>;
+const paths = document.paths as unknown as Record<string, Methods>;
 
 /** The names of an object's fields, whichever of its forms they belong to. */
 function fieldsOf(schema: Schema): string[] {
@@ -43,14 +45,12 @@ interface Write {
   fields: string[];
 }
 
-const writes = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods as Record<string, { requestBody?: { content?: Record<string, { schema: Schema }> } }>).flatMap(
-    ([method, { requestBody }]): Write[] => {
-      const fields = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => fieldsOf(schema));
-      if (fields.length === 0) return [];
-      return [{ route: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, fields }];
-    },
-  ),
+const writes = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).flatMap(([method, { requestBody }]): Write[] => {
+    const fields = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => fieldsOf(schema));
+    if (fields.length === 0) return [];
+    return [{ route: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, fields }];
+  }),
 );
 
 /** The operation of a call: a segment that a route names comes before one that stands for any. */
@@ -69,7 +69,7 @@ function drawn(): Map<string, Set<string>> {
   for (const command of [...mixed, ...told].flatMap(({ commands }) => commands)) {
     const write = command.kind === "call" ? writeOf(command.method, command.path) : undefined;
     if (!write || command.kind !== "call") continue;
-    fields.set(write.route, (fields.get(write.route) ?? new Set()).union(new Set(Object.keys(command.body ?? {}))));
+    fields.set(write.route, new Set([...(fields.get(write.route) ?? []), ...Object.keys(command.body ?? {})]));
   }
   return fields;
 }
