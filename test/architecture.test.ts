@@ -1,7 +1,7 @@
 // The rules of docs/architecture.md are lint errors: each violation, planted in a folder of its own, is reported.
-// `npm run lint` checks the tree itself.
+// `npm run lint` checks the tree itself. The length of a file is checked here, since Biome has no rule for it.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -149,4 +149,21 @@ test.each(refused)("%s is refused (%s)", (_, file) => {
 
 test.each(fine)("%s is fine (%s)", (_, file) => {
   expect(found.get(file)).toBeUndefined();
+});
+
+const MAX_LINES = 300;
+const FOLDERS = "bench console docs/generate functions infra local sdk/src shared test tools".split(" ");
+const isWritten = (path: string) =>
+  /\.(?:ts|tsx|mjs|js|css)$/.test(path) && !/\.gen\.ts$|(?:^|\/)(?:node_modules|dist|cdk\.out)\//.test(path);
+
+test("no file that is written by hand has more than 300 lines", () => {
+  const files = FOLDERS.flatMap((name) =>
+    readdirSync(join(root, name), { recursive: true, encoding: "utf8" }).map((file) =>
+      `${name}/${file}`.replaceAll("\\", "/"),
+    ),
+  ).filter(isWritten);
+  expect(files.length).toBeGreaterThan(2_000);
+
+  const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n").length - 1;
+  expect(files.filter((path) => linesOf(path) > MAX_LINES)).toEqual([]);
 });

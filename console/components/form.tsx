@@ -8,7 +8,7 @@ import { isSame } from "../app/merge.ts";
 import { refusalText } from "../app/refusal.ts";
 import { Button } from "./button.tsx";
 import { DurationField } from "./duration.tsx";
-import { asOptions, Check, Choices, SelectField, TextField } from "./field.tsx";
+import { asOptions, Check, Choices, inWords, SelectField, TextField } from "./field.tsx";
 import type { IconName } from "./icon.tsx";
 import { ConfirmAgain, reasonOf, titleOf } from "./states.tsx";
 
@@ -66,8 +66,7 @@ export interface SchemaFormProps {
 }
 
 const wordsOf = (name: string): string => {
-  const text = name
-    .replaceAll("_", " ")
+  const text = inWords(name)
     .replace("opt in", "opt-in")
     .replace(/\bid\b/g, "ID");
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -208,8 +207,6 @@ export function SchemaForm({
     return other === undefined || values[other] === value;
   };
   const fields = asked.filter(([name]) => isShown(name));
-  // Browsers fill several inputs at once.
-  const set = (name: string, value: unknown) => setValues((old) => ({ ...old, [name]: value }));
   // The schema of the API names what is asked for, hence the cast below.
   const given = () =>
     Object.fromEntries(
@@ -230,7 +227,8 @@ export function SchemaForm({
           value={values[name]}
           fault={action.error?.fields?.[name]}
           required={isRequired(name) || (texts[name]?.required ?? false)}
-          onInput={(value) => set(name, value)}
+          // Browsers fill several inputs at once.
+          onInput={(value) => setValues((old) => ({ ...old, [name]: value }))}
         />
       ))}
       {children}

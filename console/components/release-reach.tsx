@@ -1,21 +1,18 @@
 // Who a release reaches: numbers by reason with people to look at, and what its messages lack.
 import { type ComponentChildren, Fragment } from "preact";
-import { useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
-import type { NotificationPreview, NotificationsCreateBody, NotificationsListAnswer } from "../../sdk/src/types.gen.ts";
-import { DAY } from "../../shared/kernel/clock.ts";
+import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
 import { liquidOf } from "../../shared/rules/placeholders.ts";
 import { useLead } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
-import { sendName } from "../app/send-name.ts";
 import { channelName, reasonText } from "../app/sentences.ts";
-import { listed, now, number, plural } from "../app/time.ts";
+import { listed, number, plural } from "../app/time.ts";
 import { Icon } from "./icon.tsx";
 import { checkLinks } from "./link-check.ts";
 import { PersonLink } from "./person.tsx";
-import { Failure, Led, Loaded, Skeleton } from "./states.tsx";
+import { Failure, Led, Skeleton } from "./states.tsx";
 
 /** People to look at, of each line. */
 const LOOKED_AT = 2;
@@ -131,33 +128,6 @@ export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
         ))}
       </ul>
     </>
-  );
-}
-
-const WEEK_MS = 7 * DAY;
-const NAMED = 3;
-
-/** What else the workspace sends: who gets two messages a day leaves. */
-export function Others() {
-  const [from] = useState(() => new Date(now() - WEEK_MS).toISOString());
-  const sends = useQuery("notifications.list", [{ from, limit: 50, exclude_source_type: "journey" }]);
-  return (
-    <Loaded query={sends} skeleton={<Skeleton rows={1} />}>
-      {(found) => <Sends {...found} />}
-    </Loaded>
-  );
-}
-
-function Sends({ items, next_cursor }: NotificationsListAnswer) {
-  const sends = items.filter(({ status }) => status !== "scheduled" && status !== "canceled");
-  const names = [...new Set(sends.map(sendName))];
-  return (
-    <p>
-      {sends.length === 0
-        ? "Nothing was sent in the last 7 days."
-        : `${next_cursor && "At least "}${plural(sends.length, "send")} in the last 7 days${names.length > NAMED ? ", such as" : ":"} ${names.slice(0, NAMED).join(", ")}.`}{" "}
-      <a href={pathTo("campaigns", "upcoming")}>What goes out next</a>
-    </p>
   );
 }
 

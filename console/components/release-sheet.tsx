@@ -1,11 +1,14 @@
 // What is asked before anything reaches people: who, when, how, what is missing, what it costs, what stops it.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
+import type { NotificationPreview, NotificationsCreateBody, NotificationsListAnswer } from "../../sdk/src/types.gen.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import type { RunningAction } from "../app/action.ts";
 import { Cover } from "../app/places.ts";
 import { type Query, useQuery } from "../app/query.ts";
+import { pathTo } from "../app/router.ts";
 import { sendLimitOf } from "../app/send-limit.ts";
+import { sendName } from "../app/send-name.ts";
 import { channelName } from "../app/sentences.ts";
 import { now, number, percent, plural, price } from "../app/time.ts";
 import { Button } from "./button.tsx";
@@ -15,7 +18,7 @@ import { Form } from "./form.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { type Fact, Facts, Money } from "./page.tsx";
 import { type Moment, Moments } from "./release-moments.tsx";
-import { Gaps, Others, Who } from "./release-reach.tsx";
+import { Gaps, Who } from "./release-reach.tsx";
 import type { Safety } from "./safety.tsx";
 import { Failure, Loaded, Skeleton } from "./states.tsx";
 
@@ -228,3 +231,30 @@ const Left = ({ of, reached }: { of: number; reached: number }) => (
     The plan has {plural(of, "send")} left in this period. {of < reached && "It will be refused."}
   </p>
 );
+
+const WEEK_MS = 7 * DAY;
+const NAMED = 3;
+
+/** What else the workspace sends: who gets two messages a day leaves. */
+function Others() {
+  const [from] = useState(() => new Date(now() - WEEK_MS).toISOString());
+  const sends = useQuery("notifications.list", [{ from, limit: 50, exclude_source_type: "journey" }]);
+  return (
+    <Loaded query={sends} skeleton={<Skeleton rows={1} />}>
+      {(found) => <Sends {...found} />}
+    </Loaded>
+  );
+}
+
+function Sends({ items, next_cursor }: NotificationsListAnswer) {
+  const sends = items.filter(({ status }) => status !== "scheduled" && status !== "canceled");
+  const names = [...new Set(sends.map(sendName))];
+  return (
+    <p>
+      {sends.length === 0
+        ? "Nothing was sent in the last 7 days."
+        : `${next_cursor && "At least "}${plural(sends.length, "send")} in the last 7 days${names.length > NAMED ? ", such as" : ":"} ${names.slice(0, NAMED).join(", ")}.`}{" "}
+      <a href={pathTo("campaigns", "upcoming")}>What goes out next</a>
+    </p>
+  );
+}

@@ -1,7 +1,8 @@
 // Kinds of timers: the queue and the message of a due row.
 import { packId, unpackId } from "../kernel/ids.ts";
 import { chunksOf } from "../rules/chunks.ts";
-import type { Message, QueueName, RunTimer } from "./messages.ts";
+import type { RunTimer } from "./journey-messages.ts";
+import type { Message, QueueName } from "./messages.ts";
 
 interface DueTimer {
   tenant: string;

@@ -1,22 +1,10 @@
 // Every queue message: its queue, its shape, its attempts. Messages carry ids, never content.
 import * as v from "valibot";
+import { JourneyMessage } from "./journey-messages.ts";
 import { MailEventMessage } from "./mail-events.ts";
 
 const id = v.pipe(v.string(), v.maxLength(128));
 const anonymous = v.pipe(v.string(), v.maxLength(256));
-
-/** A run of a journey whose delay or wait ends. */
-const segmentMove = v.object({ subscriber: id, segment: id, entered: v.boolean(), at: v.string() });
-
-const runTimer = v.object({
-  subscriber: id,
-  journey: id,
-  run: id,
-  seq: v.number(),
-  at: v.number(),
-  since: v.optional(v.number()),
-});
-export type RunTimer = v.InferOutput<typeof runTimer>;
 
 /**
  * A change of a subscriber. Without `segments`, all segments are evaluated; `at`: when it happened, in milliseconds.
@@ -151,35 +139,7 @@ export const queues = {
   },
   /** Changes that start, move or end runs of journeys. */
   "step-journey": {
-    message: v.union([
-      /** Set by timers: the delays and waits of these runs end. */
-      v.object({ kind: v.literal("tick"), tenant: id, runs: v.array(runTimer) }),
-      v.object({ kind: v.literal("events"), tenant: id, events: v.array(id) }),
-      /** Subscribers entered or left segments. */
-      v.object({
-        kind: v.literal("moves"),
-        tenant: id,
-        moves: v.array(segmentMove),
-        /** Moves of historical events: they start no journeys and are counted (AMB-147). */
-        historical: v.optional(v.array(segmentMove)),
-      }),
-      /** The attributes of these subscribers changed. */
-      v.object({ kind: v.literal("attributes"), tenant: id, subscribers: v.array(id) }),
-      /** The events of these subscribers as visitors now belong to them. */
-      v.object({ kind: v.literal("identified"), tenant: id, subscribers: v.array(id) }),
-      /** A send of a step has ended: the outcomes of its runs are set from it. */
-      v.object({ kind: v.literal("ended"), tenant: id, job: id }),
-      /** All runs of a journey, or those of a shard from a position on. */
-      v.object({
-        kind: v.literal("sweep"),
-        tenant: id,
-        journey: id,
-        mode: v.picklist(["resume", "cancel", "delete", "migrate"]),
-        migration: v.optional(id),
-        shard: v.optional(v.string()),
-        after: v.optional(id),
-      }),
-    ]),
+    message: JourneyMessage,
     batch: 10,
   },
   /** Blocks of events that were stored a while ago: those without a seal must be completed. */

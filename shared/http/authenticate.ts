@@ -1,11 +1,8 @@
 // The caller of a request: SDK key, server key, agent key or dashboard token, each checked against the rows it names.
 import { type AgentScope, type Role, roles, type Scope } from "../contract/roles.ts";
-import { type Clock, HOUR, SECOND, timestamp } from "../kernel/clock.ts";
-import type { Deps } from "../kernel/deps.ts";
+import { type Clock, SECOND } from "../kernel/clock.ts";
 import { ApiError, unauthorized } from "../kernel/errors.ts";
 import type { TenantId } from "../kernel/ids.ts";
-import { errorFields } from "../kernel/log.ts";
-import { present } from "../store/conditions.ts";
 import type { Platform } from "../store/context.ts";
 import { hashOf } from "../store/hash.ts";
 import { ref } from "../store/item.ts";
@@ -282,32 +279,3 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
   isApprovalRequired: row.approval_required === true,
   agentAttributes: row.agent_attributes ?? [],
 });
-
-const NOTED_EVERY_MS = HOUR;
-
-/** Notes the successful use of a key. A failure is logged and not thrown, because the request itself is done. */
-export async function noteKeyUse(
-  caller: Caller,
-  platform: Pick<Platform, "change">,
-  { clock, log }: Pick<Deps, "clock" | "log">,
-) {
-  const now = clock.now();
-  if ((caller.kind !== "server" && caller.kind !== "agent") || now - caller.usedAt < NOTED_EVERY_MS) return;
-  // The cached caller has the new time (ATH-R6).
-  caller.usedAt = now;
-  const { hash } = caller;
-  const use = { set: { last_used_at: timestamp(now) } };
-  const noted: Promise<unknown> =
-    caller.kind === "agent"
-      ? platform.change(AgentCredential, { hash }, use, present())
-      : platform.change(ServerCredential, { hash }, use, present());
-  await noted.catch((error: unknown) =>
-    log({
-      level: "warn",
-      message: "the use of a key was not noted",
-      key: caller.key,
-      tenant: caller.workspace.tenant,
-      ...errorFields(error),
-    }),
-  );
-}

@@ -1,8 +1,14 @@
-// Caches validated credentials where the specification allows it: event ingestion, for at most one minute (ATH-R6).
+// What is remembered of credentials: the valid ones where the specification allows it (event ingestion, for at most one
+// minute, ATH-R6), and the last use of a key.
 import { createHash } from "node:crypto";
-import { SECOND } from "../kernel/clock.ts";
+import { HOUR, SECOND, timestamp } from "../kernel/clock.ts";
+import type { Deps } from "../kernel/deps.ts";
 import { ApiError } from "../kernel/errors.ts";
+import { errorFields } from "../kernel/log.ts";
+import { present } from "../store/conditions.ts";
+import type { Platform } from "../store/context.ts";
 import { recent } from "../store/recent.ts";
+import { AgentCredential, ServerCredential } from "../store/workspaces/identity-items.ts";
 import type { Caller } from "./authenticate.ts";
 
 /** Counted from the validation, not from the last use. */
@@ -39,4 +45,33 @@ export function createCredentialCache(now: () => number) {
       throw refusal;
     }
   };
+}
+
+const NOTED_EVERY_MS = HOUR;
+
+/** Notes the successful use of a key. A failure is logged and not thrown, because the request itself is done. */
+export async function noteKeyUse(
+  caller: Caller,
+  platform: Pick<Platform, "change">,
+  { clock, log }: Pick<Deps, "clock" | "log">,
+) {
+  const now = clock.now();
+  if ((caller.kind !== "server" && caller.kind !== "agent") || now - caller.usedAt < NOTED_EVERY_MS) return;
+  // The cached caller has the new time (ATH-R6).
+  caller.usedAt = now;
+  const { hash } = caller;
+  const use = { set: { last_used_at: timestamp(now) } };
+  const noted: Promise<unknown> =
+    caller.kind === "agent"
+      ? platform.change(AgentCredential, { hash }, use, present())
+      : platform.change(ServerCredential, { hash }, use, present());
+  await noted.catch((error: unknown) =>
+    log({
+      level: "warn",
+      message: "the use of a key was not noted",
+      key: caller.key,
+      tenant: caller.workspace.tenant,
+      ...errorFields(error),
+    }),
+  );
 }

@@ -1,5 +1,6 @@
 // Lines of CSV files (RFC 4180) that no spreadsheet reads as formulas, whatever separator its locale has: some split a
-// line at semicolons or tabs, so that a cell begins after any of these.
+// line at semicolons or tabs, so that a cell begins after any of these. Lists of JSON become lines of CSV to be read.
+import { isJsonObject } from "../kernel/objects.ts";
 
 /** Full-width and small signs begin a formula as well, and spreadsheets drop control characters before one. */
 const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠﹦﹢﹣﹫]/u;
@@ -42,4 +43,41 @@ export const csvLine = (cells: readonly string[]): string =>
 export function cellOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+type Row = Record<string, unknown>;
+
+/** JSON or JSON lines, as SES, SendGrid, Postmark and Mailgun return them, as CSV. @returns undefined for other text */
+export function csvOfJson(text: string): string | undefined {
+  const values = jsonOf(text) ?? linesOf(text);
+  const rows = values?.flatMap(rowsIn);
+  if (!rows) return undefined;
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))].map(lineOf).join("");
+}
+
+/** A line of CSV. It is not protected against formulas, because no spreadsheet opens it. */
+const lineOf = (cells: readonly string[]): string =>
+  `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
+
+function jsonOf(text: string): unknown[] | undefined {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return undefined;
+  }
+}
+
+function linesOf(text: string): unknown[] | undefined {
+  const values = text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [jsonOf(line)]));
+  return values.every((value) => value !== undefined) ? values.flat() : undefined;
+}
+
+/** The rows may be in a list beside the number of the page: `{"SuppressedDestinationSummaries": [...]}`. */
+function rowsIn(value: unknown): Row[] {
+  if (typeof value === "string") return [{ address: value }];
+  if (Array.isArray(value)) return value.flatMap(rowsIn);
+  if (!isJsonObject(value)) return [];
+  const list = Object.values(value).find((member) => Array.isArray(member) && member.some(isJsonObject));
+  return list === undefined ? [value] : rowsIn(list);
 }

@@ -5,6 +5,7 @@ import { OF_WHOM, usualFields } from "./import-fields.ts";
 import {
   ATTRIBUTE,
   type ColumnMapping,
+  channelColumn,
   columnName,
   givenTargets,
   IGNORED,
@@ -12,12 +13,9 @@ import {
   misfitOf,
   OTHERS,
   type OtherChannel,
-  otherChannels,
   REFUSED_KEYS,
-  STATUS_OF,
   snakeCase,
-  TIME_OF,
-  TOPIC_TIME,
+  topicColumn,
 } from "./import-mapping.ts";
 import { isReceiver } from "./import-message-logs.ts";
 import {
@@ -168,13 +166,13 @@ export function columnsOfHeader(
     const target = targets[i];
     if (target !== undefined) return mappedCell(name, target, header);
     if (isReported(written, i)) return {};
-    const ofTopic = topicCell(wanted, topics);
+    const ofTopic = topicColumn(wanted, topics);
     if (ofTopic && !taken.has(wanted)) {
       taken.add(wanted);
       return ofTopic;
     }
-    const ofChannel = channelCell(wanted);
-    if (ofChannel) return ofChannel;
+    const ofChannel = channelColumn(wanted);
+    if (ofChannel) return { ofChannel };
     const unknown = ofTopic ? undefined : topicKeyOf(wanted);
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
@@ -296,18 +294,4 @@ function mappedCell(name: string, target: string, header: readonly string[]): Ce
   const negative = isNegative && (target === "consent_status" || topic !== undefined) && { signed };
   if (isField(target)) return { ...standardCell(name, target, header), ...negative };
   return topic ? { topic, ...negative } : { attribute: target.slice(ATTRIBUTE.length), ...country };
-}
-
-function topicCell(name: string, topics: readonly string[]): Cell | undefined {
-  const topic = topicKeyOf(name);
-  if (topic) return topics.includes(topic) ? { topic } : undefined;
-  const topicTime = name.startsWith(TOPIC_TIME) ? name.slice(TOPIC_TIME.length) : "";
-  return topics.includes(topicTime) ? { topicTime } : undefined;
-}
-
-function channelCell(name: string): Cell | undefined {
-  const channel = otherChannels.find(
-    (otherChannel) => name === STATUS_OF + otherChannel || name === TIME_OF + otherChannel,
-  );
-  return channel && { ofChannel: { channel, isTime: name.startsWith(TIME_OF) } };
 }

@@ -21,6 +21,25 @@ export const TIME_OF = "consent_at:";
 export const otherChannels = ["sms", "chat_app"] as const;
 export type OtherChannel = (typeof otherChannels)[number];
 
+/** The topic whose choice, or its time, is in a column of this name. */
+export function topicColumn(
+  name: string,
+  topics: readonly string[],
+): { topic: string } | { topicTime: string } | undefined {
+  const topic = topicKeyOf(name);
+  if (topic) return topics.includes(topic) ? { topic } : undefined;
+  const topicTime = name.startsWith(TOPIC_TIME) ? name.slice(TOPIC_TIME.length) : "";
+  return topics.includes(topicTime) ? { topicTime } : undefined;
+}
+
+/** The channel whose consent, or its time, is in a column of this name. */
+export function channelColumn(name: string): { channel: OtherChannel; isTime: boolean } | undefined {
+  const channel = otherChannels.find(
+    (otherChannel) => name === STATUS_OF + otherChannel || name === TIME_OF + otherChannel,
+  );
+  return channel && { channel, isTime: name.startsWith(TIME_OF) };
+}
+
 /** The fields that a column may be mapped to. */
 // The table has no other names.
 export const importFields = Object.keys(usualNames) as Standard[];

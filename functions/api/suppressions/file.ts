@@ -3,9 +3,8 @@ import { Readable } from "node:stream";
 import * as v from "valibot";
 import { said } from "../../../shared/contract/schemas.ts";
 import { badRequest } from "../../../shared/kernel/errors.ts";
-import { isJsonObject } from "../../../shared/kernel/objects.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
-import { cellOf } from "../../../shared/rules/csv.ts";
+import { csvOfJson } from "../../../shared/rules/csv.ts";
 import { BETWEEN_ADDRESSES, readEmail } from "../../../shared/rules/import-addresses.ts";
 import { isGood, isNo, isNothing, isYes, negativeOf, SOFT, standingOf } from "../../../shared/rules/import-answers.ts";
 import { withReasons } from "../../../shared/rules/import-bounces.ts";
@@ -267,40 +266,3 @@ export function addressesIn(
 }
 
 const BEGINS_AS_JSON = /^\s*(?:\{\s*"|\[\s*[{"])/;
-
-type Row = Record<string, unknown>;
-
-/** JSON or JSON lines, as SES, SendGrid, Postmark and Mailgun return them, as CSV. @returns undefined for other text */
-function csvOfJson(text: string): string | undefined {
-  const values = jsonOf(text) ?? linesOf(text);
-  const rows = values?.flatMap(rowsIn);
-  if (!rows) return undefined;
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))].map(lineOf).join("");
-}
-
-/** A line of CSV. It is not protected against formulas, because no spreadsheet opens it. */
-const lineOf = (cells: readonly string[]): string =>
-  `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
-
-function jsonOf(text: string): unknown[] | undefined {
-  try {
-    return [JSON.parse(text)];
-  } catch {
-    return undefined;
-  }
-}
-
-function linesOf(text: string): unknown[] | undefined {
-  const values = text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [jsonOf(line)]));
-  return values.every((value) => value !== undefined) ? values.flat() : undefined;
-}
-
-/** The rows may be in a list beside the number of the page: `{"SuppressedDestinationSummaries": [...]}`. */
-function rowsIn(value: unknown): Row[] {
-  if (typeof value === "string") return [{ address: value }];
-  if (Array.isArray(value)) return value.flatMap(rowsIn);
-  if (!isJsonObject(value)) return [];
-  const list = Object.values(value).find((member) => Array.isArray(member) && member.some(isJsonObject));
-  return list === undefined ? [value] : rowsIn(list);
-}

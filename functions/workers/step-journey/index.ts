@@ -1,5 +1,6 @@
 // Moves runs of journeys: at timers, after events and changes that start or move them, and in sweeps of a whole journey.
-import { MAX_DELAY_SECONDS, type Message, type RunTimer, WORKING_MS } from "../../../shared/contract/messages.ts";
+import type { RunTimer } from "../../../shared/contract/journey-messages.ts";
+import { MAX_DELAY_SECONDS, type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { isTooOld } from "../../../shared/rules/journey-paths.ts";

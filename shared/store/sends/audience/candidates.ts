@@ -16,6 +16,7 @@ import { attributesForRules, getProfiles, isLiving, type LivingProfile } from ".
 import { pagesOf } from "../../table.ts";
 import { CHUNK_SIZE } from "../chunks/chunks.ts";
 import { sourceOf } from "../chunks/range-names.ts";
+import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { GivenIds } from "./audience-items.ts";
 
 /** Rows of a shard read at a time when the audience is planned within the request. */
@@ -145,6 +146,10 @@ async function givenPage(
 /** Whether the devices of candidates that are read by their ids are read too. */
 export const readsDevices = (rules: AudienceRules): boolean =>
   rules.matchesDevice !== undefined || rules.reach.channels.some(hasDevices);
+
+/** Whether each candidate takes a request of its own for its devices. */
+export const readsDevicesOneByOne = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
+  target?.type !== "all" && (device_filters !== null || via.some(({ type }) => hasDevices(type)));
 
 /** Given ids in their order. Their devices are read only where a filter or a channel needs them. */
 export async function candidatesById(

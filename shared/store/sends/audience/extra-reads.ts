@@ -73,3 +73,9 @@ export const sumOfReads = (one: ExtraReads, other: ExtraReads): ExtraReads => ({
   each: one.each + other.each,
   sent: one.sent + other.sent,
 });
+
+export const grownReads = ({ pages, each, sent }: ExtraReads, grow: (n: number) => number): ExtraReads => ({
+  pages: grow(pages),
+  each: grow(each),
+  sent: grow(sent),
+});

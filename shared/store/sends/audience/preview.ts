@@ -6,7 +6,7 @@ import { said, Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
 import { type AudienceRules, missedClasses } from "../../../rules/audience.ts";
-import { classOf, hasDevices } from "../../../rules/channel-types.ts";
+import { classOf } from "../../../rules/channel-types.ts";
 import { pricesOf } from "../../../rules/cost.ts";
 import type { PlanName } from "../../../rules/plans.ts";
 import { type RenderScope, seenWith } from "../../../rules/render.ts";
@@ -20,10 +20,10 @@ import { type ChatAppWords, chatAppWords, shownOn, wordsOf } from "../content/ch
 import { mailFrameOf, Rendering, renderingsOf } from "../content/renderings.ts";
 import { rendererOf } from "../content/texts.ts";
 import { audienceKindOf, costOfAudience, countedPeriods, isBySmtp, lookedUpIn, type Rating } from "../jobs/job-cost.ts";
-import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
+import type { JobSpec } from "../jobs/job-spec.ts";
 import { keep } from "./audiences.ts";
-import { type PlacedCandidate, readsDevices } from "./candidates.ts";
-import { type ExtraReads, readsOfExcluded, readsOfLong, sumOfReads } from "./extra-reads.ts";
+import { type PlacedCandidate, readsDevices, readsDevicesOneByOne } from "./candidates.ts";
+import { grownReads, readsOfExcluded, readsOfLong, sumOfReads } from "./extra-reads.ts";
 import { channelSettings, deliverySettingsOf, planningRules, profileReads, selectedChannels } from "./planning.ts";
 import { type Future, futuresOf, type KeptCandidate, type SentCandidate } from "./preview-futures.ts";
 import { sampleOf } from "./preview-sample.ts";
@@ -105,7 +105,7 @@ export async function previewSend(
   const via = (await selectedChannels(store, spec, plan)).map(channelSettings);
   const deliverySettings = deliverySettingsOf(spec, via, workspace);
   const rules = await planningRules(store, id, spec, deliverySettings);
-  const isOneByOne = rules.tenant !== undefined || needsDevices(spec, deliverySettings);
+  const isOneByOne = rules.tenant !== undefined || readsDevicesOneByOne(spec, deliverySettings);
   const max = isOneByOne ? MAX_EVALUATED_ONE_BY_ONE : MAX_CANDIDATES;
   const { candidates, exact } =
     via.length === 0 ? NO_CANDIDATES : await sampleOf(store, spec, rules, { given, max, id });
@@ -266,15 +266,6 @@ function addTexts(
   }
   return unrenderable;
 }
-
-const needsDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
-  target?.type !== "all" && (device_filters !== null || via.some(({ type }) => hasDevices(type)));
-
-const grownReads = ({ pages, each, sent }: ExtraReads, grow: (n: number) => number): ExtraReads => ({
-  pages: grow(pages),
-  each: grow(each),
-  sent: grow(sent),
-});
 
 /** Extends the counts of a sample to the whole audience. */
 function scaled(preview: SendPreview, factor: number, rating: Rating): SendPreview {
