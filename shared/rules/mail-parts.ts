@@ -47,7 +47,8 @@ const UNSUBSCRIBE = '<p data-part="unsubscribe" style="margin:16px;font-size:12p
 const PIXEL = '<img data-part="open" ';
 const SIGNATURE = "\n\n-- \n";
 
-const FOOTER = /(<p data-part="unsubscribe"[^>]*>.*?<\/p>)?<img data-part="open" [^>]*>/;
+/** A footer has no paragraph in it; so a mail that begins many is still read in one pass. */
+const FOOTER = /(<p data-part="unsubscribe"[^<>]*>(?:(?!<p ).)*?<\/p>)?<img data-part="open" [^<>]*>/;
 
 /** The parts without the footer and the pixel of `mailParts`. Tracked links stay. */
 export function withoutAdditions({ text, html }: MailParts): MailParts {
