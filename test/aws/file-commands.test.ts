@@ -15,7 +15,8 @@ import { NO_TENANT } from "../../shared/kernel/deps.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { assetWriting } from "../../shared/store/files/assets.ts";
 import { exportWriting } from "../../shared/store/files/exports.ts";
-import { importErasing, importReading, importUploads } from "../../shared/store/files/imports.ts";
+import { importErasing, importReading, importRemoval, importUploads } from "../../shared/store/files/imports.ts";
+import { mailRemoval } from "../../shared/store/files/mails.ts";
 import { awsDeps, failure } from "./clients.ts";
 
 const env = { ASSETS_BUCKET: "assets", IMPORTS_BUCKET: "imports", BASE_URL: "https://example.com" };
@@ -140,4 +141,20 @@ it("the removal of an export fails where S3 removed only a part of it", async ()
   s3.on(DeleteObjectsCommand).resolves({ Errors: [{ Key: "exports/shop/e.csv", Code: "InternalError" }] });
   const removal = exportWriting.open(deps)(shop).removeExport("e");
   await expect(removal).rejects.toMatchObject({ name: "ServiceUnavailable" });
+});
+
+it.each([
+  ["mails", mailRemoval, "mails/shop/a.json"],
+  ["files", importRemoval, "imports/shop/i.csv"],
+])("the purge of the %s of a workspace fails where S3 keeps one, and says which (D-TENANT)", async (_, removal, Key) => {
+  const { deps, s3 } = mockedFiles();
+  s3.on(ListObjectsV2Command, { Prefix: Key.replace(/[^/]*$/, "") }).resolves({ Contents: [{ Key }] });
+  s3.on(DeleteObjectsCommand).resolves({ Errors: [{ Key, Code: "AccessDenied" }] });
+
+  const removing = removal.open(deps)(shop).removeSome();
+
+  await expect(removing).rejects.toMatchObject({
+    name: "ServiceUnavailable",
+    message: `S3 did not remove ${Key}: AccessDenied`,
+  });
 });

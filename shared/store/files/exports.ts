@@ -5,15 +5,14 @@ import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
-  DeleteObjectsCommand,
   GetObjectCommand,
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { type Capability, type Deps, setting } from "../../kernel/deps.ts";
-import { namedError } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
+import { removeObjects } from "./removal.ts";
 
 const TYPE = "text/csv; charset=utf-8";
 
@@ -62,12 +61,7 @@ export const bucketUse = (...actions: string[]) => ({
 });
 
 const removal = ({ client, Bucket, tenant }: ReturnType<typeof bucketOf> & { tenant: TenantId }): ExportErasing => ({
-  removeExport: async (id) => {
-    const Objects = [{ Key: exportKey(tenant, id) }, { Key: restKey(tenant, id) }];
-    const { Errors = [] } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
-    if (Errors.length > 0)
-      throw namedError("ServiceUnavailable", `S3 did not remove a file of an export: ${Errors[0]?.Code}`);
-  },
+  removeExport: (id) => removeObjects({ client, Bucket }, [exportKey(tenant, id), restKey(tenant, id)]),
 });
 
 /** For the worker that makes the files. */

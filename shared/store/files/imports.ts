@@ -2,7 +2,6 @@
 // its import ends.
 import {
   DeleteObjectCommand,
-  DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
@@ -15,6 +14,7 @@ import type { Capability } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import type { ProblemKind } from "../subscribers/import-problems.ts";
 import { bucketOf, bucketUse, exportFolder } from "./exports.ts";
+import { removeObjects } from "./removal.ts";
 
 const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
 
@@ -157,15 +157,14 @@ export const importRemoval: Capability<"importFiles", { removeSome(): Promise<nu
     return (tenant) => ({
       /** Removes up to a thousand objects of each folder. @returns how many there were */
       removeSome: async () => {
-        const found: { Key: string }[] = [];
+        let count = 0;
         for (const Prefix of [folder(tenant, "uploads"), folder(tenant, "rejected"), exportFolder(tenant)]) {
           const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix }));
-          const Objects = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]));
-          if (Objects.length > 0)
-            await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
-          found.push(...Objects);
+          const keys = Contents.flatMap(({ Key }) => Key ?? []);
+          await removeObjects({ client, Bucket }, keys);
+          count += keys.length;
         }
-        return found.length;
+        return count;
       },
     });
   },

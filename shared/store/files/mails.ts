@@ -1,12 +1,6 @@
 // The HTML and the design of large mails, as objects of S3 named by the workspace and the hash of both. They are stored
 // before the row that names them, never change, and are deleted with the workspace (docs/decisions/0104).
-import {
-  DeleteObjectsCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from "@aws-sdk/client-s3";
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { SECOND } from "../../kernel/clock.ts";
 import { type Capability, type Deps, setting } from "../../kernel/deps.ts";
 import { namedError } from "../../kernel/errors.ts";
@@ -14,6 +8,7 @@ import type { TenantId } from "../../kernel/ids.ts";
 import { errorFields } from "../../kernel/log.ts";
 import { onAbort, withTimeLimit } from "../../kernel/time-limit.ts";
 import { hashesIn, joined, type SaysByChannel, split } from "../sends/content/apart.ts";
+import { removeObjects } from "./removal.ts";
 
 /** A folder in the bucket of assets, beside the public one. */
 export const MAILS_FOLDER = "mails/";
@@ -167,10 +162,9 @@ export const mailRemoval: Capability<"mailFiles", { removeSome(): Promise<number
       /** Removes up to a thousand. @returns how many there were */
       removeSome: async () => {
         const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix: folder(tenant) }));
-        const Objects = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]));
-        if (Objects.length > 0)
-          await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
-        return Objects.length;
+        const keys = Contents.flatMap(({ Key }) => Key ?? []);
+        await removeObjects({ client, Bucket }, keys);
+        return keys.length;
       },
     });
   },
