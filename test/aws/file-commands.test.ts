@@ -146,15 +146,18 @@ it("the removal of an export fails where S3 removed only a part of it", async ()
 it.each([
   ["mails", mailRemoval, "mails/shop/a.json"],
   ["files", importRemoval, "imports/shop/i.csv"],
-])("the purge of the %s of a workspace fails where S3 keeps one, and says which (D-TENANT)", async (_, removal, Key) => {
-  const { deps, s3 } = mockedFiles();
-  s3.on(ListObjectsV2Command, { Prefix: Key.replace(/[^/]*$/, "") }).resolves({ Contents: [{ Key }] });
-  s3.on(DeleteObjectsCommand).resolves({ Errors: [{ Key, Code: "AccessDenied" }] });
+])(
+  "the purge of the %s of a workspace fails where S3 keeps one, and says which (D-TENANT)",
+  async (_, removal, Key) => {
+    const { deps, s3 } = mockedFiles();
+    s3.on(ListObjectsV2Command, { Prefix: Key.replace(/[^/]*$/, "") }).resolves({ Contents: [{ Key }] });
+    s3.on(DeleteObjectsCommand).resolves({ Errors: [{ Key, Code: "AccessDenied" }] });
 
-  const removing = removal.open(deps)(shop).removeSome();
+    const removing = removal.open(deps)(shop).removeSome();
 
-  await expect(removing).rejects.toMatchObject({
-    name: "ServiceUnavailable",
-    message: `S3 did not remove ${Key}: AccessDenied`,
-  });
-});
+    await expect(removing).rejects.toMatchObject({
+      name: "ServiceUnavailable",
+      message: `S3 did not remove ${Key}: AccessDenied`,
+    });
+  },
+);
