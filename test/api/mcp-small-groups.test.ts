@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createMcp } from "../support/mcp.ts";
 import { addPeople } from "../support/people.ts";
+import { openChannels } from "../support/reached.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -87,6 +88,17 @@ describe("counts", () => {
 
     expect(value.counts.sent).toBe("fewer than 20");
     expect(value.cost.sends).toBe("fewer than 20");
+  });
+
+  it("whom a class of channels would miss is counted by reason from twenty people on (AGT-4, F8)", async () => {
+    await openChannels(world, tenant, "android-push");
+    const preview = await mcp.key("read", "write:send");
+    const missedOf = async (plan: string) => {
+      const body = { target: { type: "all" }, title: "A", body: "a", subscriber_filters: { plan: { $eq: plan } } };
+      return (await mcp.tool(preview, "recipients_preview_notifications", body)).value.missed_by_class;
+    };
+
+    expect([await missedOf("pro"), await missedOf("free")]).toEqual([{ push: { no_device: 25 } }, {}]);
   });
 
   it("counts of a segment are said in words below twenty as well, without a sample (AGT-4, D13)", async () => {

@@ -98,8 +98,8 @@ const SAMPLES: ReadonlySet<string> = new Set(["samples", "skipped_samples", "sam
 const LISTS: ReadonlySet<string> = new Set(["items", "segments", "journeys"]);
 
 /**
- * Refuses conditions that could identify people. An audience of ids has no condition; but conditions over twenty known
- * people would tell about another one by the count.
+ * Refuses conditions that could identify people. An audience of ids may have none either: where it is known of twenty
+ * people whether they meet a condition, the count would tell it of one more.
  * @throws 403 for a condition over an attribute that the workspace does not list in `agent_attributes`, and for names
  * of people
  */
@@ -212,8 +212,13 @@ function coarse(value: unknown, isCounted: boolean): unknown {
   );
 }
 
-const largeOf = (counts: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(counts).filter(([, n]) => typeof n === "number" && n >= SMALLEST_GROUP));
+/** The large counts, also below a first name. A name with none is left out: it would tell that there is a small one. */
+function largeOf(counts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const large = Object.entries(counts).map(([name, n]) => [name, isJsonObject(n) ? largeOf(n) : n] as const);
+  return Object.fromEntries(
+    large.filter(([, n]) => (isJsonObject(n) ? Object.keys(n).length > 0 : Number(n) >= SMALLEST_GROUP)),
+  );
+}
 
 /** Whether the size of a group is told in words. */
 const isOfFew = (value: unknown): boolean =>
