@@ -132,6 +132,17 @@ const statementsOf = perHeader((header) =>
   }),
 );
 const OF_A_YES = /opt(?:ed)?in|consent|einwilligung|zustimmung|consens|toestemming|zgod/;
+/** The time of any change: of a yes, or of its withdrawal. */
+const OF_A_CHANGE = /status|state|updat|chang|modif|consent(?:at|timestamp)$/;
+/** Columns of people who never confirmed or have left, or with another answer than yes. */
+const MAY_DENY = new RegExp(
+  [
+    "confirm|conferm|bestatig|bevestig|potwierdz|verif|doubleopt|^doi|activ|aktiv|actif|attiv|enabled|disabled",
+    "^(?:granted|given|agree|accept|answer|decision|choice|response|action|transaction|purpose|zweck|value|wert)",
+    "^(?:left|leave|exit|end(?!ur)|cancel|stop|austritt)|remov|delet|geloscht|gekundigt|sperr|block|revo[kc]|withdr|former|ausgetreten",
+  ].join("|"),
+);
+const mayDeny = perHeader((header) => header.filter((name) => MAY_DENY.test(columnKey(name))));
 
 /**
  * Whether a time in a column is a yes by itself: its name is about consent, as in `Opt-in date`, and no other column
@@ -139,7 +150,9 @@ const OF_A_YES = /opt(?:ed)?in|consent|einwilligung|zustimmung|consens|toestemmi
  */
 function provesAlone(name: string, header: readonly string[]): boolean {
   const key = columnKey(name);
-  if (!OF_A_YES.test(key) || !isOfMoment(key) || !isTimeOfYes(name)) return false;
+  if (!OF_A_YES.test(key) || OF_A_CHANGE.test(key) || !isOfMoment(key)) return false;
+  if (mayDeny(header).some((other) => other !== name)) return false;
+
   const own = signedName(name, header);
   const isOfAnother = (other: SignedName | undefined): boolean =>
     own !== undefined &&

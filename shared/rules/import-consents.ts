@@ -141,8 +141,8 @@ function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
   return time === undefined ? claim : { ...claim, time };
 }
 
-/** A day of which nobody knows whether the month comes first. */
-const DAY_OR_MONTH = /^\d{1,2}[/.-]\d{1,2}[/.-](?:19|20)?\d{2}(?!\d)/;
+/** A day of which nobody knows whether the month comes first. `1/0/00` and `01/01/1970` stand for no day. */
+const DAY_OR_MONTH = /^0?[1-9]\d?[/.-]0?[1-9]\d?[/.-](?:199\d|20\d{2}|9\d|0[1-9]|[1-6]\d)(?!\d)/;
 const OTHER_STATUS = /^[02-9]$/;
 
 /** The claim of a cell by itself. */
@@ -168,7 +168,9 @@ function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim 
   if (sign === "word" && saysSuppressed(value)) return asClaim("suppressed");
   if (sign === "word") return asClaim(saysOut(value) ? "opted_out" : undefined);
   if (sign === "asked") return asClaim(negativeOf(value), value);
-  if (sign === "valid") return isNo(value) || standingOf(value) ? { status: "suppressed" } : undefined;
+  // `Pending` is an address that nobody has checked yet.
+  if (sign === "valid")
+    return isNo(value) || (standingOf(value) && !isUnconfirmed(value)) ? { status: "suppressed" } : undefined;
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;
   if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;
   const time = readTime(value, form) === undefined ? undefined : value;

@@ -211,17 +211,36 @@ describe("a time of a yes in a file that says nowhere else who agreed", () => {
     expect(consentTo({ "Opt-in date": "0000-00-00" })).toBeUndefined();
   });
 
+  it.each(["01/01/1970", "1/0/00", "01.01.1900", "1/1/00"])("is none where %s stands for no day (AMB-132)", (text) => {
+    expect(consentTo({ "Opt-in date": text })).toBeUndefined();
+  });
+
   it.each([
     [{ Status: "Active" }, undefined],
     [{ Newsletter: "" }, undefined],
     [{ "Double opt-in date": "" }, undefined],
     [{ "Unsubscribed at": "2024-02-01" }, "opted_out"],
     [{ Bounced: "yes" }, "suppressed"],
+    [{ "Confirmed at": "" }, undefined],
+    [{ "Bestätigt am": "" }, undefined],
+    [{ verified: "0" }, undefined],
+    [{ is_active: "0" }, undefined],
+    [{ "Left on": "2024-05-05" }, undefined],
+    [{ Granted: "false" }, undefined],
+    [{ Decision: "declined" }, undefined],
   ])("proves nothing beside what may say otherwise: %j (AMB-132)", (cells, status) => {
     expect(consentTo({ "Opt-in date": DAY, ...(cells as Record<string, string>) })?.status).toBe(status);
   });
 
-  it.each(["Subscription Date", "consent_at", "Confirm time", "Registered at"])(
+  it.each([
+    "Subscription Date",
+    "consent_at",
+    "Confirm time",
+    "Registered at",
+    "Consent updated at",
+    "Optin Status Date",
+    "Consent last changed",
+  ])(
     "a column %s alone may be of something else (AMB-132)",
     (name) => {
       expect(consentTo({ [name]: DAY })).toBeUndefined();
@@ -237,6 +256,7 @@ it.each([
   ["Email deliverable", "no", "suppressed"],
   ["Email valid", "1", undefined],
   ["Email valid", "unknown", undefined],
+  ["Email valid", "pending", undefined],
   ["Email valid", "", undefined],
   ["Phone valid", "no", undefined],
 ])("%s: %j means that the address is %s (AMB-132)", (name, value, status) => {
