@@ -240,12 +240,9 @@ describe("a time of a yes in a file that says nowhere else who agreed", () => {
     "Consent updated at",
     "Optin Status Date",
     "Consent last changed",
-  ])(
-    "a column %s alone may be of something else (AMB-132)",
-    (name) => {
-      expect(consentTo({ [name]: DAY })).toBeUndefined();
-    },
-  );
+  ])("a column %s alone may be of something else (AMB-132)", (name) => {
+    expect(consentTo({ [name]: DAY })).toBeUndefined();
+  });
 });
 
 it.each([
