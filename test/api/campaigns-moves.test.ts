@@ -187,6 +187,14 @@ describe("messages that fell due while it was paused", () => {
     expect((await job(campaign.messages[0].job_id)).status).toBe("canceled");
   });
 
+  it("a resume that skips a message leaves the campaign scheduled until another one goes out (CMP-26, AMB-138)", async () => {
+    const { inboxAfter, get, id } = await resumedLate("skip");
+
+    await inboxAfter(10 * HOUR - 1);
+
+    expect((await get(id)).status).toBe("scheduled");
+  });
+
   it("a second pause moves messages once more, each as far from the one before as planned (AMB-138)", async () => {
     const { inboxAfter, act, world, id } = await resumedLate();
     await act(id, "pause");

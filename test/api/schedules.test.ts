@@ -127,6 +127,18 @@ describe("change", () => {
     },
   );
 
+  it("a change to a time zone that does not exist is refused before its template is looked up (SCH-8)", async () => {
+    const { create, patch } = await setting();
+    const { id } = (await create()).body;
+
+    const refused = await patch(id, { timezone: "Mars/Base", template_id: crypto.randomUUID() });
+
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { code: "VALIDATION_ERROR", fields: { timezone: expect.any(String) } },
+    });
+  });
+
   it("after a downgrade a schedule may be read and deleted, and not changed (SCH-2, SCH-9)", async () => {
     const { world, tenant, create, patch, get, remove } = await setting();
     const { id } = (await create()).body;

@@ -188,13 +188,17 @@ async function endJobs(store: Store, campaign: Pick<Campaign, "messages">): Prom
     if (job && !isTerminal(job.status)) await moveJob(store, job.id, "abandon", { change: { set } });
 }
 
+/** A job that was canceled before its time, such as one that a resume skips, did not start the campaign. */
+const hasGoneOut = ({ status, dispatched_at }: JobRecord): boolean =>
+  status !== "scheduled" && (status !== "canceled" || dispatched_at !== null);
+
 /** Moves a campaign by the statuses of its jobs (CMP-26, D-CMP-AUTO). It can be repeated at any time. */
 export async function moveByJobs(store: Store, { id, status, messages }: Campaign): Promise<void> {
   if (status !== "scheduled" && status !== "live") return;
   const jobs = await findJobs(store, jobsOf({ messages }));
-  const begins = status === "scheduled" && jobs.some((job) => job && job.status !== "scheduled");
-  const hasBegun = begins ? await tryMove(store, id, "start") : status === "live";
   const areOver = jobs.every((job) => job && isTerminal(job.status));
+  const begins = status === "scheduled" && (areOver || jobs.some((job) => job && hasGoneOut(job)));
+  const hasBegun = begins ? await tryMove(store, id, "start") : status === "live";
   if (!hasBegun || !areOver) return;
 
   const schedules = await ownedSchedules(store, id);
