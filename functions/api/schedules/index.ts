@@ -147,7 +147,8 @@ export const schedules = group("schedules", "Cron schedules.", [
     },
     async ({ store, timers, caller, params, body }) => {
       const schedule = await getSchedule(store, params.id);
-      readCron({ ...schedule, ...body });
+      const { cron_expression = schedule.cron_expression, timezone = schedule.timezone } = body;
+      readCron({ cron_expression, timezone });
       // A forced deletion of its template or channel switches a schedule off.
       const needed = body.active ? { ...schedule, ...body } : body;
       await requireReferences(store, workspaceOf(caller).plan, needed);
