@@ -139,7 +139,7 @@ const MAY_DENY = new RegExp(
   [
     "confirm|conferm|bestatig|bevestig|potwierdz|verif|doubleopt|^doi|activ|aktiv|actif|attiv|enabled|disabled",
     "^(?:granted|given|agree|accept|answer|decision|choice|response|action|transaction|purpose|zweck|value|wert)",
-    "^(?:left|leave|exit|end(?!ur)|cancel|stop|austritt)|remov|delet|geloscht|gekundigt|sperr|block|revo[kc]|withdr|former|ausgetreten",
+    "^(?:left|leave|exit|end(?!ur)|cancel|stop|austritt)|remov|delet|geloscht|kundig|vertragsende|retire|resili|elimin|disdett|sperr|block|revo[kc]|withdr|former|ausgetreten",
   ].join("|"),
 );
 const mayDeny = perHeader((header) => header.filter((name) => MAY_DENY.test(columnKey(name))));

@@ -60,6 +60,10 @@ export function replyColumn(name: string, header: readonly string[]): LogColumn 
   return isWritten(column) || (column === "sender" && isOfMessages(header)) ? column : undefined;
 }
 
+/** What became of messages: in a report on those that we sent to one person, the senders are ours. */
+const OF_DELIVERY = /status|bounce|deliver|error|event|^reason$/;
+const isOfDelivery = perHeader((header) => header.some((name) => OF_DELIVERY.test(columnKey(name))));
+
 /**
  * Whether a column names the authors: in an inbox without a direction every message has the same receiver, who is one
  * of us. @param types the types of the columns
@@ -67,6 +71,8 @@ export function replyColumn(name: string, header: readonly string[]): LogColumn 
 export function isAuthor(name: string, i: number, header: readonly string[], types: readonly ColumnType[]): boolean {
   const type = types[i];
   if (columnOf(name) !== "sender" || (type !== "phone" && type !== "address") || isMessageLog(header)) return false;
+  if (!isOfMessages(header) || isOfDelivery(header)) return false;
+
   return header.some((other, n) => isReceiver(other) && types[n] === `same_${type}`);
 }
 

@@ -9,7 +9,7 @@ const VARIABLE = new RegExp(
   "gu",
 );
 
-/** `Hello {{ subscriber.first_name default: 'you' }}` as `Hello [first name]`. Tags (`{% if … %}`) stay. */
+/** `Hello {{ subscriber.first_name | default: 'you' }}` as `Hello [first name]`. Tags (`{% if … %}`) stay. */
 export const inPlain = (text: string): string =>
   text.replaceAll(
     VARIABLE,

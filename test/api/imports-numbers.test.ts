@@ -154,3 +154,12 @@ it("in a list of messages that we sent, who they went to is the person (AMB-132)
 
   expect(await names()).toEqual([ADA, BOB]);
 });
+
+it("in a report on messages that we sent to one address, it is the person, and not the senders (AMB-132)", async () => {
+  const { run, names, statusesOf } = await trying();
+  const [ours, shop, ada] = ["us@example.com", "shop@example.com", "ada@example.com"];
+  await run(`From,To,Subject,Status\n${ours},${ada},News,Bounced\n${shop},${ada},Offer,Bounced\n`);
+
+  expect(await names()).toEqual([ada]);
+  expect(await statusesOf(ada)).toEqual(["email suppressed"]);
+});

@@ -228,6 +228,8 @@ describe("a time of a yes in a file that says nowhere else who agreed", () => {
     [{ "Left on": "2024-05-05" }, undefined],
     [{ Granted: "false" }, undefined],
     [{ Decision: "declined" }, undefined],
+    [{ Kündigung: "ja" }, undefined],
+    [{ Retiré: "oui" }, undefined],
   ])("proves nothing beside what may say otherwise: %j (AMB-132)", (cells, status) => {
     expect(consentTo({ "Opt-in date": DAY, ...(cells as Record<string, string>) })?.status).toBe(status);
   });
