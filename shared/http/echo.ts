@@ -64,7 +64,8 @@ function pruned(
       if (value === current[name] && !v.is(field, value)) return [];
       return [[name, pruned(field, value, current[name], { ...at, path })]];
     }
-    if (!Object.hasOwn(current, name)) return [[name, value]];
+    // Who sends back a content without its large mail would take the mail away: the note of it is refused.
+    if (name === "left_out" || !Object.hasOwn(current, name)) return [[name, value]];
     if (!isUnchanged(name, value, current[name])) at.changed.push(path);
     return [];
   });

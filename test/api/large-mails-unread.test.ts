@@ -111,6 +111,17 @@ describe("a template with a large mail", () => {
     expect((await call(path)).body.content).toEqual(other);
   });
 
+  it("is not stored without its mail by who sends back what is shown where that is gone (TPL-6, AMB-115)", async () => {
+    const { world, call, path, id } = await stored();
+    await forget(world);
+    const { body: shown } = await call(path);
+
+    const { status, body } = await call(`PATCH /api/v1/templates/${id}`, { ...shown, name: "May" });
+
+    expect([status, Object.keys(body.fields ?? {})]).toEqual([422, ["content.left_out"]]);
+    expect((await call(path)).body).toEqual(shown);
+  });
+
   it("is a 503 where S3 does not answer in time (TPL-4)", async () => {
     const { world, reads, call, path } = await stored();
     reads.each(() => new Promise(() => undefined));
