@@ -6,12 +6,14 @@ import { seenName } from "../../sdk/src/cli/names.ts";
 import { asSeen } from "../../shared/rules/characters.ts";
 import { type Cli, cliOf } from "../support/cli.ts";
 import { BASE_URL } from "../support/embedded-fetch.ts";
-import { type Tenant, testWorld } from "../support/world.ts";
+import { mailsIn } from "../support/large-mails.ts";
+import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
+let world: TestWorld;
 let tenant: Tenant;
 let cli: Cli;
 beforeEach(async () => {
-  const world = await testWorld();
+  world = await testWorld();
   tenant = await world.tenant();
   const ENGAGEMENT_TOKEN = String((await tenant.dashboard()).authorization).slice("Bearer ".length);
   cli = await cliOf(world, tenant, {
@@ -193,4 +195,26 @@ it.each([
   "\u0915\u094d\u200d\u0937",
 ])("the command line sees the name %j as the service does (F17)", (name) => {
   expect(seenName(name)).toBe(asSeen(name));
+});
+
+it("a large mail that is stored no more is exported to no file, and comes back from a file that has it (F17, CHC-1)", async () => {
+  const html = `<p>${"x".repeat(120_000)}</p>`;
+  const whole = { title: "Hello", body: "It is spring.", by_channel: { email: { ...email, html } } };
+  const { id } = await api("POST /api/v1/templates", { name: "Welcome", content: whole });
+  for (const Key of await mailsIn(world))
+    await world.s3.operate("DeleteObject", { Bucket: world.env.ASSETS_BUCKET, Key });
+  for (let n = 0; n < 8; n++)
+    await api("POST /api/v1/templates", {
+      name: `${n}`,
+      content: { ...whole, by_channel: { email: { html: html + n } } },
+    });
+
+  const { notes, out } = await cli.run("export");
+  expect([...notes, ...out]).toContain("left out templates Welcome: its large mail is stored no more");
+
+  cli.write(template, { name: "Welcome", content: { title: "Hi" } });
+  expect((await cli.run("apply")).notes.join("\n")).toMatch(/content\.left_out/);
+
+  await applied(template, { name: "Welcome", content: whole });
+  expect((await api(`GET /api/v1/templates/${id}`)).content).toEqual(whole);
 });

@@ -6,7 +6,7 @@ import { changesOf } from "./compare.ts";
 import { type FileDocument, type Folder, fileNameOf, readFolder, writeDocument } from "./files.ts";
 import { type Kind, kinds } from "./kinds.ts";
 import { idsIn } from "./references.ts";
-import type { ExistingResource, Workspace } from "./workspace.ts";
+import { type ExistingResource, isAbridged, type Workspace } from "./workspace.ts";
 
 export interface ExportSummary {
   written: string[];
@@ -69,6 +69,10 @@ function exportableOf(
     if (is === "ignored" || is === "left") return false;
     if (kind === "segments" && found.document.rule === undefined) {
       leftOut.push(`segments ${found.key}: has no rule`);
+      return false;
+    }
+    if (isAbridged(found.resource)) {
+      leftOut.push(`${kind} ${found.key}: its large mail is stored no more`);
       return false;
     }
     const doubles = workspace.doubles(kind as ListedKind, found.key);

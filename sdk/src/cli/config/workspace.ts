@@ -48,7 +48,8 @@ export async function readWorkspace(
   };
 }
 
-const isAbridged = (resource: Resource): boolean =>
+/** Whether a large mail is left out: in a list, or because it is stored no more. */
+export const isAbridged = (resource: Resource): boolean =>
   [resource, ...objectsIn(resource.messages)].some(({ content, variant_b }) =>
     [content, variant_b].some((said) => objectIn(said).left_out !== undefined),
   );
