@@ -57,8 +57,11 @@ export function Dialog({ title, close, children, class: name, stays }: DialogPro
         event.stopPropagation();
         if (stays) event.preventDefault();
       }}
-      // The gesture that goes back on a phone.
-      onCancel={(event) => stays && event.preventDefault()}
+      // Escape, and the gesture that goes back on a phone. The browser closes now and says so later: a press between would be lost.
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!stays) close();
+      }}
     >
       <div class="dialog-body">
         <h2>{title}</h2>
@@ -70,7 +73,7 @@ export function Dialog({ title, close, children, class: name, stays }: DialogPro
         {/* Last, so that the focus begins in the first field. */}
         {!stays && (
           <div class="dialog-close">
-            <Button kind="quiet" icon="cross" label="Close" onClick={() => dialog.current?.close()} />
+            <Button kind="quiet" icon="cross" label="Close" onClick={close} />
           </div>
         )}
       </div>

@@ -36,6 +36,23 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Event 2", { exact: true }).waitFor();
   });
 
+  it("Enter right after Escape opens anew what Escape closed (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("content/lists");
+    await page.getByRole("button", { name: "New list" }).click();
+    await page.locator("dialog[open]").getByLabel("Name").fill("Given up");
+    // The browser tells of a dialog that it closed in a later task: what happens before it happens in one task.
+    await page.evaluate(`(async () => {
+      document.querySelector("dialog[open]").requestClose();
+      for (let n = 0; n < 20; n++) await undefined;
+      document.activeElement.click();
+    })()`);
+
+    await page.locator("dialog[open]").getByRole("heading", { name: "New list" }).waitFor();
+    expect(await page.locator("dialog[open]").getByLabel("Name").inputValue()).toBe("");
+    await page.keyboard.press("Escape");
+  });
+
   it("a page whose content is replaced by that of another address has the focus on its title (CON-4)", async () => {
     const { page, visit } = await open();
     await visit("import");
