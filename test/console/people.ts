@@ -135,4 +135,21 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Lift", exact: true }).click();
     await page.getByText("The suppression is lifted.").waitFor();
   });
+
+  it("a lifted suppression says of which address, and why where that is still known (CON-3)", async () => {
+    const { page, visit } = await open();
+    const lifted_at = "2026-01-02T03:04:05.000Z";
+    const lifted = [
+      { kind: "email", lifted_at, reason: "a slip" },
+      { kind: "phone", lifted_at, reason: null },
+    ];
+    await page.route(/\/consents(\?|$)/, (route) => route.fulfill({ json: { items: [], lifted, next_cursor: "" } }));
+    await openAda({ page, visit } as Tab);
+    await page
+      .getByRole("navigation", { name: "Parts of the person" })
+      .getByRole("link", { name: /^Consent/ })
+      .click();
+    await page.getByText(/^Suppression of the email lifted .*: a slip$/).waitFor();
+    await page.getByText(/^Suppression of the phone lifted [^:]+(:\d\d)+[^:]*$/).waitFor();
+  });
 }

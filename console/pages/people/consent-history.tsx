@@ -37,7 +37,8 @@ export function ConsentHistory({ id }: { id: string }) {
       </Loaded>
       {first.data?.lifted.map(({ kind, lifted_at, reason }) => (
         <p class="dim inset" key={kind}>
-          Suppression lifted {fullTime(lifted_at)}: {reason}
+          Suppression of the {kind} lifted {fullTime(lifted_at)}
+          {reason && `: ${reason}`}
         </p>
       ))}
       {more?.error && <Failure error={more.error} />}
