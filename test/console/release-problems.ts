@@ -117,6 +117,30 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Simulate on history", pressed: true }).waitFor();
   });
 
+  it("the activation of a journey says what it could not find out, and remains possible (CON-3)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await draftJourney({ page, visit }, "After a visit", "visit");
+    await page.getByRole("button", { name: /^Insert a step after/ }).click();
+    await press(page, "Send a message");
+    await page.getByLabel("Title").fill("Thank you");
+    await page.getByLabel("Body", { exact: true }).fill("Come again.");
+    await press(page, "Save");
+    await page.getByText("The journey is saved.").waitFor();
+    await page.route("**/segments/preview", (route) => route.fulfill({ status: 500, json: { message: "Broken." } }));
+    await page.route("**/notifications/preview", async (route) => {
+      const answer = await route.fetch();
+      const json = await answer.json();
+      await route.fulfill({ json: { ...json, counts: { ...json.counts, sent: 0 } } });
+    });
+    await press(page, "Activate");
+    await dialog.getByText("The service has a problem.").waitFor();
+    await dialog.getByText("Not known while a message reaches nobody or cannot be previewed.").waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await dialog.getByRole("button", { name: /^Activate/ }).click();
+    await dialog.waitFor({ state: "detached" });
+  });
+
   it("name, trigger and who enters of a journey are changed, undone, done again and saved (CON-3)", async () => {
     const { page, visit } = await open();
     const body = () => page.waitForRequest((one) => one.method() === "PUT");

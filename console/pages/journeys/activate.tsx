@@ -13,7 +13,7 @@ import { type Fact, Money } from "../../components/page.tsx";
 import { MeansOf } from "../../components/release-facts.tsx";
 import { MissingIn, Problem, SuchAs } from "../../components/release-reach.tsx";
 import { Cost, ReleaseSheet } from "../../components/release-sheet.tsx";
-import { Skeleton } from "../../components/states.tsx";
+import { Failure, Skeleton } from "../../components/states.tsx";
 import { nameOf, settingsOf, stepText } from "../../components/step-words.ts";
 import { DEFAULT_MAX_AGE, type SendSettings, triggerText } from "./steps.ts";
 
@@ -99,7 +99,7 @@ function useLately({ trigger: { event_name = "" }, entry_rules }: Journey) {
 function Who({ journey }: { journey: Journey }) {
   const { trigger, entry_rules } = journey;
   const { segment_id = "" } = trigger;
-  const lately = useLately(journey).data;
+  const { data: lately, error, refresh } = useLately(journey);
   const segment = useQuery("segments.get", [segment_id], { when: segment_id !== "" }).data;
   return (
     <>
@@ -113,6 +113,7 @@ function Who({ journey }: { journey: Journey }) {
         )}
         .
       </p>
+      {error && <Failure error={error} retry={refresh} />}
       {lately && (
         <p>
           In the last {durationText(LATELY)} that {lately.estimated_count === 1 ? "was" : "were"}{" "}
@@ -180,10 +181,11 @@ function RunCost({ journey, sends: [step, ...rest], before = NOTHING_YET }: RunC
   const { data, error } = useQuery("recipients.previewNotifications", [bodyOf(step!)]);
   const lately = useLately(journey).data;
   const uncover = useContext(Cover);
-  if (error) return <p>Not known until every message can be previewed.</p>;
+  // Of a message that reaches nobody there is no share.
+  if (error || data?.counts.sent === 0) return <p>Not known while a message reaches nobody or cannot be previewed.</p>;
   if (!data) return <Skeleton rows={1} />;
   const { cost, counts } = data;
-  const share = counts.sent > 0 ? 1 / counts.sent : 0;
+  const share = 1 / counts.sent;
   const sum = {
     dollars: before.dollars + cost.dollars * share,
     provider_dollars: before.provider_dollars + cost.provider_dollars * share,
