@@ -137,8 +137,11 @@ export const unsavedOf = (
   return [...new Set(changed.map(([name]) => words[name] ?? name))].filter((word) => word !== "");
 };
 
-export const NotSaved = ({ of }: { of: readonly string[] }) =>
-  of.length > 0 && <span class="dim">Not saved: {of.join(", ")}</span>;
+export const NotSaved = ({ of }: { of: readonly string[] }) => (
+  <span class="dim" role="status">
+    {of.length > 0 && `Not saved: ${of.join(", ")}`}
+  </span>
+);
 
 interface FormEndProps {
   action: RunningAction;

@@ -261,7 +261,10 @@ export function objectStories(open: () => Promise<Tab>): void {
       const button = page.getByRole("button", { name: submit });
       expect(await page.getByText(/^Not saved/).count(), path).toBe(0);
       await page.getByLabel("Name", { exact: true }).fill("By the way");
-      await page.getByText("Not saved: name", { exact: true }).waitFor();
+      await page
+        .getByRole("status")
+        .filter({ hasText: /^Not saved: name$/ })
+        .waitFor();
       await page.evaluate("scrollTo(0, 0)");
       const { y, height } = (await button.boundingBox()) ?? { y: 0, height: 420 };
       expect(y + height, path).toBeLessThan(420);

@@ -151,6 +151,34 @@ export function phoneStories(open: () => Promise<Tab>): void {
     await page.locator(".timeline li").first().waitFor();
     expect(await page.evaluate(BROKEN)).toEqual([]);
   });
+
+  it("on a phone the bar of what is not saved covers no field that has the focus (CON-4)", async () => {
+    const { page, visit } = await open();
+    const size = page.viewportSize()!;
+    onTestFinished(() => page.setViewportSize(size));
+    await page.setViewportSize({ width: 390, height: 660 });
+    await visit("content/experiences/new");
+    await page.getByLabel("Name", { exact: true }).fill("By the way");
+    await page.getByLabel("Title").fill("Lamps");
+    await page.getByLabel("How often", { exact: true }).selectOption("Once per session");
+    await page.getByLabel("Priority").fill("7");
+    await page.getByLabel("Screens").fill("home");
+    await page.getByLabel("Ends").fill("2030-01-02T03:04");
+    await page.getByLabel("Name", { exact: true }).focus();
+    const covered: unknown[] = [];
+    for (let n = 0; n < 40; n++) {
+      await page.keyboard.press("Tab");
+      covered.push(
+        await page.evaluate(`(() => {
+          const [field, bar] = [document.activeElement, document.querySelector(".save-bar")];
+          const [{ top, bottom }, below] = [field.getBoundingClientRect(), bar.getBoundingClientRect()];
+          const isApart = !field.closest("form") || bar.contains(field) || bottom <= below.top || top >= below.bottom;
+          return isApart ? "" : field.outerHTML;
+        })()`),
+      );
+    }
+    expect(covered.filter(Boolean)).toEqual([]);
+  });
 }
 
 /** The contrast of what the first search field suggests, against the field. */
