@@ -165,7 +165,8 @@ export const sendSentences: Record<string, string> = {
   sent_at: "When it was sent",
   size: "How many subscribers the group has",
   skip_reasons: "Skipped recipients by reason",
-  missed_by_class: "Recipients whom another class of channels reaches, by the class that does not and the reason",
+  missed_by_class:
+    "Recipients whom another class of channels reaches, by the class that does not and the reason; caps and texts are not counted",
   skipped: "Recipients that were left out, such as those without consent",
   skipped_samples: "Ids of some of them by reason",
   source: "Where the consent was given, such as the name of a form. Free text",

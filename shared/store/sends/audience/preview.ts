@@ -53,7 +53,7 @@ export const SendPreview = v.object({
   /** Recipients by each class of channels that reaches them, now or later. */
   by_class: Numbers,
   skip_reasons: Numbers,
-  /** Recipients whom another class reaches, by the class that does not and why. */
+  /** Recipients whom another class reaches, by the class that does not and why; caps and texts are not looked at. */
   missed_by_class: v.record(v.string(), Numbers),
   samples: v.array(
     v.object({
