@@ -3270,7 +3270,7 @@ export interface NotificationPreview {
   by_class: Record<string, number>;
   /** Skipped recipients by reason */
   skip_reasons: Record<string, number>;
-  /** Recipients whom another class of channels reaches, by the class that does not and the reason */
+  /** Recipients whom another class of channels reaches, by the class that does not and the reason; caps and texts are not counted */
   missed_by_class: Record<string, Record<string, number>>;
   /** Some recipients with what they would get */
   samples: ({
