@@ -30,7 +30,7 @@ interface ReadSingles {
   unread: PromiseSettledResult<unknown>[];
 }
 
-/** Reads the jobs of messages that name nothing else; later reads get the rest. */
+/** Reads the jobs of messages, with the contents and devices that they name; later reads get what they do not name. */
 export async function readSingles(
   context: WorkerContext & { tenant: string },
   messages: readonly Message<"deliver">[],
