@@ -11,6 +11,19 @@ export function isSame(a: Json, b: Json): boolean {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => isSame(a[key], b[key]));
 }
 
+/**
+ * What of a draft is not saved yet.
+ * @param words by field, where its name is not what it is called; empty for what nobody wrote
+ */
+export const unsavedOf = (
+  { value, begun }: { value: object; begun: object },
+  words: Readonly<Record<string, string>> = {},
+): string[] => {
+  const before = new Map(Object.entries(begun));
+  const changed = Object.entries(value).filter(([name, one]) => !isSame(one, before.get(name)));
+  return [...new Set(changed.map(([name]) => words[name] ?? name))].filter((word) => word !== "");
+};
+
 /** Of the fields that were shown, those that are changed: others keep what somebody else saved meanwhile. An emptied one is null. */
 export const changesOf = <T>(begun: Readonly<Record<string, T>>, mine: Readonly<Record<string, T>>) =>
   Object.fromEntries(

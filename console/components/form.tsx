@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
 import type { RunningAction } from "../app/action.ts";
 import { durationOf, secondsOf } from "../app/duration.ts";
-import { isSame } from "../app/merge.ts";
+import { unsavedOf } from "../app/merge.ts";
 import { refusalText } from "../app/refusal.ts";
 import { Button } from "./button.tsx";
 import { DurationField } from "./duration.tsx";
@@ -123,19 +123,6 @@ export function Form({ error, kind = "form", onSubmit, children }: FormProps) {
     </form>
   );
 }
-
-/**
- * What of a draft is not saved yet.
- * @param words by field, where its name is not what it is called; empty for what nobody wrote
- */
-export const unsavedOf = (
-  { value, begun }: { value: object; begun: object },
-  words: Readonly<Record<string, string>> = {},
-): string[] => {
-  const before = new Map(Object.entries(begun));
-  const changed = Object.entries(value).filter(([name, one]) => !isSame(one, before.get(name)));
-  return [...new Set(changed.map(([name]) => words[name] ?? name))].filter((word) => word !== "");
-};
 
 export const NotSaved = ({ of }: { of: readonly string[] }) => (
   <span class="dim" role="status">

@@ -6,7 +6,7 @@ import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
-import { isSame } from "../../app/merge.ts";
+import { isSame, unsavedOf } from "../../app/merge.ts";
 import { useOnce } from "../../app/once.ts";
 import { placeOf } from "../../app/places.ts";
 import { go, onward, pathTo, place } from "../../app/router.ts";
@@ -18,7 +18,7 @@ import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { contentOf, faultsUnder, type Own, sharedOf } from "../../components/content-model.ts";
 import { GiveUp } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Form, FormEnd, unsavedOf } from "../../components/form.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
 import { MessagePreview } from "../../components/message-preview.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import {

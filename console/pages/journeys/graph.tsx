@@ -9,13 +9,14 @@ import type {
 } from "../../../sdk/src/types.gen.ts";
 import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
+import { unsavedOf } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { place, setQuery } from "../../app/router.ts";
 import { dateTime, momentText } from "../../app/time.ts";
 import { Button, Discard, Undo } from "../../components/button.tsx";
 import { DurationField } from "../../components/duration.tsx";
 import { Check, SelectField, TextField } from "../../components/field.tsx";
-import { NotSaved, unsavedOf } from "../../components/form.tsx";
+import { NotSaved } from "../../components/form.tsx";
 import { EventField } from "../../components/known.tsx";
 import { SegmentSelect } from "../../components/pickers.tsx";
 import { Chart } from "./chart.tsx";

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from "preact";
 import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import type { RunningAction } from "../../app/action.ts";
-import { isSame } from "../../app/merge.ts";
+import { isSame, unsavedOf } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { useSettled } from "../../app/settled.ts";
 import { plural } from "../../app/time.ts";
 import { TextField } from "../../components/field.tsx";
-import { Form, FormEnd, unsavedOf } from "../../components/form.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PersonLink } from "../../components/person.tsx";
 import { RuleBuilder, type RuleDraft, wholeOf } from "../../components/rule-builder.tsx";
