@@ -196,7 +196,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     await dialog.getByLabel("Name").fill("Made from afar");
     await dialog.getByLabel("Trigger event").fill("signed_up");
     const made = await hold("journeys");
-    await page.keyboard.press("Enter");
+    await dialog.getByRole("button", { name: "Create the draft" }).click();
     await made.asked;
     await tryToClose();
     made.letGo();

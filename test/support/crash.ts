@@ -19,7 +19,8 @@ interface Send {
   ahead: number | undefined;
   /** Undefined as long as no answer came. */
   id: string | undefined;
-  canceled: boolean;
+  /** Undefined as long as a cancel has no answer: it may be done, or not. */
+  canceled: boolean | undefined;
 }
 
 export interface Ledger {
@@ -104,7 +105,7 @@ async function runLane(working: CrashSetting, random: Random, lane: number, isOv
   }
 }
 
-const isAhead = ({ ahead, id, canceled }: Send) => ahead !== undefined && id !== undefined && !canceled;
+const isAhead = ({ ahead, id, canceled }: Send) => ahead !== undefined && id !== undefined && canceled === false;
 
 /** Notes an answer. @returns whether it is the one that was promised; undefined if the service is gone. */
 function promised(ledger: Ledger, answer: { status: number; body: unknown } | undefined, ...statuses: number[]) {
@@ -134,9 +135,10 @@ async function erase({ service, ledger, owner }: CrashSetting, person: Person): 
 
 async function cancel({ service, ledger, owner }: CrashSetting, job: Send | undefined): Promise<boolean> {
   if (!job) return true;
+  job.canceled = undefined;
   const answer = await ask(service, `POST /api/v1/notifications/${job.id}/cancel`, owner);
   const done = promised(ledger, answer, 200, 409);
-  if (answer?.status === 200) job.canceled = true;
+  if (done !== undefined) job.canceled = answer?.status === 200;
   return done !== undefined;
 }
 

@@ -93,12 +93,13 @@ export function brokenPromises(rows: readonly Row[], { people, sends }: Ledger):
   for (const { key, id, to, canceled } of sends.values()) {
     if (id === undefined) continue;
     const job = jobs.get(id);
+    const isCanceled = job !== undefined && text(job, "status") === "canceled";
     if (!job) blame(`lost a send: ${key}`);
-    else if (canceled !== (text(job, "status") === "canceled"))
+    else if (canceled !== undefined && canceled !== isCanceled)
       blame(`canceled is ${canceled}, ${text(job, "status")}: ${key}`);
     else
       for (const subscriber of to) {
-        const expected = canceled ? 0 : 1;
+        const expected = isCanceled ? 0 : 1;
         const found = inbox.get(`${id} ${subscriber}`) ?? 0;
         if (found !== expected && !erased.has(subscriber)) blame(`${key} reached ${subscriber} ${found} times`);
       }
