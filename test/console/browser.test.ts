@@ -1,7 +1,7 @@
 // The console in a real Chromium against the running local service: stories, states, accessibility, policy.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { hasBrowser, launchBrowser, STORIES } from "../support/browser.ts";
 import { createTabs, pages, tabTo, violations } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { approvalStories } from "./approvals.ts";
@@ -25,7 +25,7 @@ const faults: string[] = [];
 
 const open = createTabs(() => ({ service, browser, faults }));
 
-describe.skipIf(!hasBrowser)("in Chromium", () => {
+describe.skipIf(!hasBrowser)("in Chromium", STORIES, () => {
   beforeAll(async () => {
     [service, browser] = await Promise.all([startService({ DATA_DIR: ":memory:" }), launchBrowser()]);
   }, 120_000);

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { hasBrowser, launchBrowser, STORIES } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { choiceStories } from "./choices.ts";
@@ -31,7 +31,7 @@ const MAX_ROWS = 60;
 /** Calls with which a page opens; others make four. */
 const MAX_CALLS: Partial<Record<string, number>> = { home: 6, insights: 6 };
 
-describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
+describe.skipIf(!hasBrowser)("the demo in Chromium", STORIES, () => {
   let service: ServiceProcess;
   let browser: Browser;
   const faults: string[] = [];

@@ -1,7 +1,7 @@
 // The stories of the demo in Firefox. What Chromium alone can be asked for, such as emulated eyesight, is in demo.test.ts.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasFirefox, launchFirefox } from "../support/browser.ts";
+import { hasFirefox, launchFirefox, STORIES } from "../support/browser.ts";
 import { createTabs } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { conflictStories } from "./conflicts.ts";
@@ -13,7 +13,7 @@ import { releaseStories } from "./releases.ts";
 import { reportStories } from "./reports.ts";
 import { stories } from "./stories.ts";
 
-describe.skipIf(!hasFirefox)("the demo in Firefox", () => {
+describe.skipIf(!hasFirefox)("the demo in Firefox", STORIES, () => {
   let service: ServiceProcess;
   let browser: Browser;
   const faults: string[] = [];

@@ -13,6 +13,12 @@ const packed = existsSync(`${PACKED}/fonts.conf`);
 /** Without one, tests are skipped at a desk and fail in CI. */
 export const hasBrowser = process.env.CHROMIUM !== undefined || existsSync(SYSTEM) || packed || !!process.env.CI;
 
+/**
+ * Of suites of stories: in CI one that failed is tried once more, and the report names it. The machine there is shared, and
+ * a browser that stood still for seconds says nothing about the console.
+ */
+export const STORIES = { retry: process.env.CI ? 1 : 0 };
+
 interface Binary {
   executablePath: string;
   env?: Record<string, string>;
