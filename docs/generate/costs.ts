@@ -132,7 +132,7 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   {
     routes: /^GET \/api\/v1\/(templates|campaigns|schedules|in-app\/experiences)$/,
     units: 27,
-    of: "100 KB of its entries, at most 100, also of a page that is refused as too large; and one for each 60 that there are",
+    of: "100 KB of its entries, at most 80: of a page that is refused as too large no more is read; and one for each 60 that there are",
   },
   {
     routes: /^GET \/api\/v1\/(lists|in-app\/assets)$/,

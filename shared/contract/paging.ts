@@ -27,13 +27,30 @@ export function pageRoom(): (entry: unknown) => boolean {
   };
 }
 
+/** What may be in the rows of a page and is not shown, all rows together. */
+const UNSHOWN_BYTES = 2 * 1_048_576;
+
+const pageTooLarge = () => invalid({ page: "is too large: ask for fewer entries" });
+
+/**
+ * Told of the rows of a numbered page while they are read: the rest of one that is too large is not (docs/decisions/0112).
+ * @throws 422 as soon as what they hold is larger than an answer may be
+ */
+export function numberedRoom(): (rows: readonly unknown[]) => void {
+  let used = 0;
+  return (rows) => {
+    used += Buffer.byteLength(JSON.stringify(rows));
+    if (used > MAX_NUMBERED_BYTES + UNSHOWN_BYTES) throw pageTooLarge();
+  };
+}
+
 /**
  * The entries of a numbered page. It cannot end early, because the next page would skip the omitted ones. @throws 422
  * if they are together larger than an answer may be
  */
 export function inOneAnswer<T>(entries: T[]): T[] {
   if (carriedBytes(entries) <= MAX_NUMBERED_BYTES) return entries;
-  throw invalid({ page: "is too large: ask for fewer entries" });
+  throw pageTooLarge();
 }
 
 export interface PageQuery {
