@@ -15,6 +15,7 @@ import {
   type OtherChannel,
   REFUSED_KEYS,
   snakeCase,
+  TOPIC_TIME,
   topicColumn,
 } from "./import-mapping.ts";
 import { isReceiver } from "./import-message-logs.ts";
@@ -263,8 +264,9 @@ function furtherCell(
   const name = header[i] ?? "";
   const wanted = columnName(name);
   const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
-  // The choice of an unknown topic is about nothing else.
-  const signed = evidence || topicKeyOf(wanted) ? undefined : (askedBefore(i, header) ?? signedName(name, header));
+  // The choice of an unknown topic, and the time of it, are about nothing else.
+  const isOfTopic = topicKeyOf(wanted) !== undefined || wanted.startsWith(TOPIC_TIME);
+  const signed = evidence || isOfTopic ? undefined : (askedBefore(i, header) ?? signedName(name, header));
   // An `Email` column of yes and no is no address, and no attribute `email`.
   const isWay = signed?.isBare && saysYesOrNo(type);
   const attribute =

@@ -131,6 +131,14 @@ it.each([
   },
 );
 
+it("what a file says of a topic that there is not refuses nothing else, nor does its time (TPC-5, AMB-132)", async () => {
+  const { run, consents } = await withTopics();
+
+  await run("external_id,topic:nws,topic_at:nws\nada,opted_out,opted_out\n");
+
+  expect(await consents("ada")).toEqual([]);
+});
+
 it("the consent that an import makes has the import as its evidence (TPC-5)", async () => {
   const { run, consents } = await withTopics();
 

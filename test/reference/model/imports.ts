@@ -74,12 +74,18 @@ function process(world: World, job: Import): void {
   const lines = linesOf(text);
   const places = rows.flatMap((cells, n) => (isFaulty(cells) ? [] : [n]));
   const good = places.map((n) => read(rows[n]!));
-  // Who is new is there before what rejected rows refuse is kept.
+  const batchOf = new Map(good.map((row, n) => [row, Math.floor(places[n]! / BATCH_ROWS)]));
+  // Who is new is there before what rejected rows refuse is kept, and is told of as the rows of its first batch say.
   const made = new Set<string>();
   for (const row of good) {
     if (world.subscribers.some(({ external_id }) => external_id === nameOf(row))) continue;
     made.add(nameOf(row));
-    profileOf(world, job, ofSamePerson(good, row));
+    const own = ofSamePerson(good, row);
+    const first = own.filter((one) => batchOf.get(one) === batchOf.get(row));
+    const subscriber = createSubscriber(world, nameOf(row));
+    give(world, job, subscriber, first);
+    tellCreated(world, subscriber);
+    give(world, job, subscriber, own.slice(first.length));
   }
   for (const [n, cells] of rows.entries()) {
     if (!isFaulty(cells)) continue;
@@ -90,7 +96,6 @@ function process(world: World, job: Import): void {
     if (refusal) keepRefusal(world, job, refusal);
   }
   const taken = new Map<Subscriber, boolean>();
-  const batchOf = new Map(good.map((row, n) => [row, Math.floor(places[n]! / BATCH_ROWS)]));
   for (const row of good) {
     const own = ofSamePerson(good, row);
     const isMade = made.has(nameOf(row)) || own[0] !== row;
@@ -121,10 +126,7 @@ const linesOf = (text: string): number[] =>
 const nameOf = ({ fields, number }: Row): string => fields.external_id || fields.email?.toLowerCase() || number!.key!;
 
 /** Rows of one person are one profile, in which the later value counts; each says of consent what it says (D-CSV). */
-function profileOf(world: World, job: Import, own: Row[]): Subscriber {
-  const external_id = nameOf(own[0]!);
-  const known = world.subscribers.find((subscriber) => subscriber.external_id === external_id);
-  const subscriber = known ?? createSubscriber(world, external_id);
+function give(world: World, job: Import, subscriber: Subscriber, own: Row[]): void {
   const before = subscriber.email;
   for (const { fields, attributes } of own) {
     if (fields.email) subscriber.email = fields.email;
@@ -133,8 +135,6 @@ function profileOf(world: World, job: Import, own: Row[]): Subscriber {
   }
   subscriber.updated_at = world.now;
   addressChanged(world, subscriber, before);
-  if (!known) at(world, world.now, () => tellCreated(world, subscriber));
-  return subscriber;
 }
 
 const ofSamePerson = (rows: Row[], row: Row): Row[] => rows.filter((other) => nameOf(other) === nameOf(row));
@@ -150,9 +150,8 @@ function take(
   { own, isMade }: { own: Row[]; isMade: boolean },
 ): { subscriber: Subscriber; isProven: boolean } {
   const { fields, said, isNumberRefused, number, choices } = row;
-  const subscriber = isMade
-    ? world.subscribers.find(({ external_id }) => external_id === nameOf(row))!
-    : profileOf(world, job, own);
+  const subscriber = world.subscribers.find(({ external_id }) => external_id === nameOf(row))!;
+  if (!isMade) give(world, job, subscriber, own);
   const named = own.slice(0, own.indexOf(row) + 1).findLast(({ fields: { email } }) => email)?.fields.email;
   const isLeft = own.some(({ fields: { email } }) => email) && !isSameAddress(named, subscriber.email);
   const outcome = said ? translate(world, job, subscriber, fields, said, { named, isLeft }) : null;
