@@ -120,8 +120,14 @@ export const commands: Record<string, Command> = {
   alarms: async (operate, { subject, object }) => {
     if (subject === undefined) {
       const answer = (await operate({ alarms: {} })) as SeenAlarm[];
-      const rows = answer.map(({ name, state, mails }) => ({ name, state, mails: mails ? "yes" : "no" }));
-      return { answer, rows, note: `${answer.length} alarms.` };
+      const rows = answer.map(({ name, state, mails_nobody }) => ({
+        name,
+        state,
+        mails: mails_nobody === null ? "yes" : "no",
+      }));
+      const reasons = [...new Set(answer.flatMap(({ mails_nobody }) => mails_nobody ?? []))];
+      const silent = reasons.map((reason) => `Mails nobody: ${reason}.`);
+      return { answer, rows, note: [`${answer.length} alarms.`, ...silent].join("\n") };
     }
     if (subject !== "ring" || object === undefined) return refuse("Say alarms, or alarms ring NAME.");
     const answer = await operate({ alarms: { ring: object } });

@@ -5,7 +5,7 @@ import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { deadQueueOf, isOfStream } from "../shared/contract/messages.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
 import { argumentsIn } from "../tools/arguments.ts";
-import { deployedCloudWatch } from "./cloudwatch.ts";
+import { deployedMonitoring } from "./monitoring.ts";
 import { deployedName } from "./names.ts";
 import { commands, type OperateRequest, refuse, tableOf } from "./operate-commands.ts";
 import { serveOperateConsole } from "./operate-console.ts";
@@ -104,7 +104,7 @@ function deployed(stack: string): Invoke {
       workers?: string;
       alarms?: AlarmsRequest;
     };
-    if (alarms !== undefined) return lookAfterAlarms(await deployedCloudWatch(aws(LambdaClient)), stack, alarms);
+    if (alarms !== undefined) return lookAfterAlarms(await deployedMonitoring(aws(LambdaClient)), stack, alarms);
     if (workers === "on") await requireSweep(aws(SchedulerClient), stack);
     if (workers !== undefined) return { workers: await switchWorkers(aws(LambdaClient), stack, workers === "on") };
     const queue = redrive?.queue ?? "";

@@ -13,6 +13,7 @@ import {
   valueIn,
 } from "./alarm-metrics.ts";
 import { awsFailure, type Database, type StandIn, type Wire } from "./aws/index.ts";
+import { ACCOUNT } from "./lambda.ts";
 import { openOutbox } from "./outbox.ts";
 import { itemOf } from "./providers/mail.ts";
 import { record } from "./providers/sink.ts";
@@ -85,7 +86,7 @@ export function openStack(stack: LocalStack, { clock, ids, database, log }: Stac
 function createAlarms(
   { name: stackName, template }: LocalStack,
   clock: Pick<Clock, "now">,
-  topics: Pick<Topics, "publish">,
+  topics: Pick<Topics, "publish" | "subscriptionsOf">,
   log: (entry: LogEntry) => void,
 ): Alarms {
   const points = new Map<string, Point[]>();
@@ -147,6 +148,14 @@ function createAlarms(
       const MetricAlarms = asked.slice(end - PAGE, end).map(described);
       return { MetricAlarms, ...(end < asked.length && { NextToken: String(end) }) };
     },
+    ListSubscriptionsByTopic: ({ TopicArn }) => ({
+      Subscriptions: topics.subscriptionsOf(String(TopicArn)).map(({ address, isConfirmed }) => ({
+        TopicArn,
+        Protocol: "email",
+        Endpoint: address,
+        SubscriptionArn: isConfirmed ? `arn:aws:sns:local:${ACCOUNT}:${TopicArn}:${address}` : "PendingConfirmation",
+      })),
+    }),
     SetAlarmState: ({ AlarmName, StateValue, StateReason }) => {
       const alarm = alarms.find(({ name }) => name === AlarmName);
       if (!alarm) throw awsFailure("ResourceNotFound", `There is no alarm ${AlarmName}.`, { status: 404 });

@@ -21,6 +21,8 @@ interface Subscription {
 export interface Topics {
   /** Mails what CloudWatch publishes. @returns the addresses, or why nobody gets it */
   publish(topic: string, mail: TopicMail): Published;
+  /** The addresses of a topic, and which of them get its mails. */
+  subscriptionsOf(topic: string): { address: string; isConfirmed: boolean }[];
   /** Mails every address that has not confirmed a link to do so. */
   askToConfirm(baseUrl: string): void;
   /** @returns the address that is confirmed by the token of its link; undefined where there is none */
@@ -54,18 +56,22 @@ export function createTopics(
   const mail = (to: string, { subject, body }: TopicMail) =>
     deliver([`From: ${SENDER}`, `To: ${to}`, `Subject: ${subject}`, "", body].join("\r\n"), to);
 
-  return {
+  const topics: Topics = {
     publish: (topic, letter) => {
       const refusal = refusalOf(template, topic);
       if (refusal !== undefined) return { kind: "lost", reason: refusal };
-      const of = subscriptions.filter((subscription) => subscription.topic === topic);
+      const of = topics.subscriptionsOf(topic);
       if (of.length === 0) return { kind: "lost", reason: "nobody is subscribed to the topic" };
-      const to = of.filter(({ token }) => confirmed().includes(token)).map(({ address }) => address);
+      const to = of.filter(({ isConfirmed }) => isConfirmed).map(({ address }) => address);
       if (to.length === 0) return { kind: "lost", reason: `${of[0]!.address} has not confirmed its subscription` };
 
       for (const address of to) mail(address, letter);
       return { kind: "mailed", to };
     },
+    subscriptionsOf: (topic) =>
+      subscriptions
+        .filter((subscription) => subscription.topic === topic)
+        .map(({ token, address }) => ({ address, isConfirmed: confirmed().includes(token) })),
     askToConfirm: (baseUrl) => {
       for (const { token, topic, address } of subscriptions.filter(
         (subscription) => !confirmed().includes(subscription.token),
@@ -81,6 +87,7 @@ export function createTopics(
       return found?.address;
     },
   };
+  return topics;
 }
 
 /** Why CloudWatch may not publish to a topic; undefined where it may. */

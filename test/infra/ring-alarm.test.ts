@@ -1,10 +1,10 @@
 // The operator rings an alarm, against an account with the alarms and the topic of the template.
 import { afterEach, expect, it } from "vitest";
-import { cloudWatchOf } from "../../infra/cloudwatch.ts";
+import { monitoringOf } from "../../infra/monitoring.ts";
 import { requestOf, run } from "../../infra/operate.ts";
 import { lookAfterAlarms } from "../../infra/ring-alarm.ts";
 import { type AlarmAccount, alarmAccount } from "./support/alarm-account.ts";
-import { deployed, type Template, whole } from "./support/template.ts";
+import { deployed, EVERYTHING, ofType, type Template, whole } from "./support/template.ts";
 
 /** `Shop-B-ApiFailsAlarm…` is of the stack Shop-B. */
 const OTHERS = ["B-ApiFailsAlarm01234567", "something-else"];
@@ -13,13 +13,13 @@ afterEach(async () => {
   for (const account of accounts.splice(0)) await account.close();
 });
 
-async function accountOf(template: Template) {
-  const account = await alarmAccount(template, "Shop", OTHERS);
+async function accountOf(template: Template, { isConfirmed = true } = {}) {
+  const account = await alarmAccount(template, { stackName: "Shop", others: OTHERS, isConfirmed });
   accounts.push(account);
   const credentials = async () => ({ accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" });
-  const cloudWatch = cloudWatchOf({ region: "eu-west-1", credentials, endpoint: account.endpoint });
+  const monitoring = monitoringOf({ region: "eu-west-1", credentials, endpoint: account.endpoint });
   const operate = (...words: string[]) => {
-    const invoke = (event: object) => lookAfterAlarms(cloudWatch, "Shop", (event as { alarms: object }).alarms);
+    const invoke = (event: object) => lookAfterAlarms(monitoring, "Shop", (event as { alarms: object }).alarms);
     return run(requestOf(words), invoke, 0);
   };
   return { ...account, operate };
@@ -32,9 +32,11 @@ it("an alarm that the operator rings is mailed by the topic of the template (D18
   expect(asked.map(({ target }) => target)).toEqual([
     "GraniteServiceVersion20100801.DescribeAlarms",
     "GraniteServiceVersion20100801.DescribeAlarms",
+    "ListSubscriptionsByTopic",
     "GraniteServiceVersion20100801.SetAlarmState",
   ]);
-  expect(asked[2]!.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/monitoring\//);
+  expect(asked[2]!.authorization).toMatch(/\/eu-west-1\/sns\//);
+  expect(asked[3]!.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/monitoring\//);
 });
 
 it("each alarm of the stack can be rung, and mails (D18)", async () => {
@@ -54,7 +56,7 @@ it("the operator sees each alarm of the stack with its state, and none of anothe
   const seen = JSON.parse(await operate("alarms", "--json"));
   const count = Object.values(whole().Resources).filter(({ Type }) => Type === "AWS::CloudWatch::Alarm").length;
   expect(seen).toHaveLength(count);
-  expect(seen).toContainEqual({ name: "ApiFails", state: "ALARM", mails: true, lost: expect.any(String) });
+  expect(seen).toContainEqual({ name: "ApiFails", state: "ALARM", mails_nobody: null, lost: expect.any(String) });
   expect(await operate("alarms")).toMatch(/ApiFails +ALARM +yes/);
 });
 
@@ -68,14 +70,30 @@ it("an alarm that is unknown, rings already or mails nobody is refused with the 
   expect(silent.mails()).toEqual([]);
 });
 
+it("an alarm whose address has not confirmed mails nobody, which the operator sees, and is not rung (D1, D18)", async () => {
+  const { operate, mails } = await accountOf(whole(), { isConfirmed: false });
+  const seen = await operate("alarms");
+  expect(seen).toMatch(/ApiFails +OK +no/);
+  expect(seen).toContain(`Mails nobody: ${EVERYTHING.alarmEmail} has not confirmed its subscription`);
+  await expect(operate("alarms", "ring", "ApiFails")).rejects.toThrow("has not confirmed its subscription");
+  expect(mails()).toEqual([]);
+});
+
+it("an alarm whose topic lost its address mails nobody, which the operator sees (D1, D18)", async () => {
+  const [[subscription] = []] = ofType(whole(), "AWS::SNS::Subscription");
+  const { [subscription!]: _, ...Resources } = whole().Resources;
+  const { operate } = await accountOf({ ...whole(), Resources });
+  expect(await operate("alarms")).toMatch(/ApiFails +OK +no(.*\n)+Mails nobody: nobody is subscribed/);
+});
+
 it("what CloudWatch refuses is told with its answer (D18)", async () => {
   const { endpoint } = await accountOf(deployed());
-  const cloudWatch = cloudWatchOf({
+  const monitoring = monitoringOf({
     region: "eu-west-1",
     credentials: { accessKeyId: "a", secretAccessKey: "b" },
     endpoint,
   });
-  await expect(cloudWatch("SetAlarmState", { AlarmName: "Nothing" })).rejects.toThrow("ResourceNotFound");
+  await expect(monitoring("SetAlarmState", { AlarmName: "Nothing" })).rejects.toThrow("ResourceNotFound");
 });
 
 it("the switch of the workers is of a deployment, and is refused for the local service (D18)", () => {

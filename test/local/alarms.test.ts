@@ -102,8 +102,9 @@ it("a local alarm adds up the period that the template says, and no more (D1)", 
 
 it("npm run operate -- alarms ring NAME rings an alarm of the local service, which mails (D18)", async () => {
   const world = await fresh({ stack: stackOf(whole()) });
-  await confirm(world);
   const { operate } = await listen(world);
+  expect(await operate("alarms")).toMatch(/ApiFails +OK +no/);
+  await confirm(world);
 
   expect(await operate("alarms", "ring", "ApiFails")).toMatch(/^ApiFails rings/);
   expect(await operate("alarms")).toMatch(/ApiFails +ALARM +yes/);
