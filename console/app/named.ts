@@ -1,6 +1,6 @@
 // Search of campaigns, lists and others by name: without case and accents in the first pages, then as the API finds them.
 import { api, call } from "./api.ts";
-import { createLookup, numbered, PAGE } from "./lookup.ts";
+import { createLookup, type Found, numbered, PAGE } from "./lookup.ts";
 import { personName } from "./person-name.ts";
 import { sendName } from "./send-name.ts";
 
@@ -11,7 +11,13 @@ export interface NamedChoice {
   count?: number;
 }
 
-export type Find = (text: string, options: { signal: AbortSignal }) => Promise<readonly NamedChoice[]>;
+interface FindOptions {
+  signal: AbortSignal;
+  /** Pages that are read of what the API cannot search. */
+  most?: number;
+}
+
+export type Find = (text: string, options: FindOptions) => Promise<Found<NamedChoice>>;
 
 const MAX_FOUND = 20;
 
@@ -20,11 +26,19 @@ const lookup = createLookup<NamedChoice>(MAX_FOUND);
 /** The next search reads all pages again. */
 export const forgetNames = lookup.forget;
 
+/** Pages in which case and accents are ignored; the API looks through all. */
+const NEAR_PAGES = 2;
+
+type Search = (text: string, options: { signal: AbortSignal }) => Promise<readonly NamedChoice[]>;
+
 const byBoth =
-  (kind: string, read: (page: number) => Promise<readonly NamedChoice[]>, search: Find): Find =>
-  async (text, options) => {
-    const [near, far] = await Promise.all([lookup.find(kind, text, numbered(read, PAGE)), search(text, options)]);
-    return [...new Map([...near, ...far].map((one) => [one.id, one])).values()];
+  (kind: string, read: (page: number) => Promise<readonly NamedChoice[]>, search: Search): Find =>
+  async (text, { signal }) => {
+    const [near, far] = await Promise.all([
+      lookup.find(kind, text, numbered(read, PAGE), NEAR_PAGES),
+      search(text, { signal }),
+    ]);
+    return { all: [...new Map([...near.all, ...far].map((one) => [one.id, one])).values()] };
   };
 
 /** As a page of lists names them. */
@@ -40,24 +54,28 @@ export const findCampaign = byBoth(
   async (q, options) => (await api.campaigns.list({ q, page_size: MAX_FOUND }, options)).items,
 );
 
-export const findExperience: Find = (text) =>
-  lookup.find(
-    "experiences",
-    text,
-    numbered(async (page) => (await call("experiences.list", [{ page, page_size: PAGE }])).items, PAGE),
-  );
+type ReadPage = Parameters<typeof lookup.find>[2];
 
-export const findJourney: Find = (text) =>
-  lookup.find("journeys", text, async (cursor) => {
-    const { journeys: items, next_cursor } = await api.journeys.list({ cursor });
-    return { items, next_cursor };
-  });
+/** The API has no search of them. */
+const byPages =
+  (kind: string, read: ReadPage): Find =>
+  (text, { most }) =>
+    lookup.find(kind, text, read, most);
 
-export const findSegment: Find = (text) =>
-  lookup.find("segments", text, async (cursor) => {
-    const { segments: items, next_cursor } = await api.segments.list({ cursor });
-    return { items, next_cursor };
-  });
+export const findExperience = byPages(
+  "experiences",
+  numbered(async (page) => (await call("experiences.list", [{ page, page_size: PAGE }])).items, PAGE),
+);
+
+export const findJourney = byPages("journeys", async (cursor) => {
+  const { journeys: items, next_cursor } = await api.journeys.list({ cursor });
+  return { items, next_cursor };
+});
+
+export const findSegment = byPages("segments", async (cursor) => {
+  const { segments: items, next_cursor } = await api.segments.list({ cursor });
+  return { items, next_cursor };
+});
 
 export const findTemplate = byBoth(
   "templates",
@@ -72,10 +90,8 @@ export const findList = byBoth(
 );
 
 /** Of which there are few, in one answer. */
-const whole =
-  (kind: string, read: () => Promise<readonly NamedChoice[]>): Find =>
-  (text) =>
-    lookup.find(kind, text, async () => ({ items: await read(), next_cursor: "" }));
+const whole = (kind: string, read: () => Promise<readonly NamedChoice[]>): Find =>
+  byPages(kind, async () => ({ items: await read(), next_cursor: "" }));
 
 const saying = (...parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(", ");
 
@@ -98,24 +114,24 @@ export const findMember = whole("members", async () =>
 
 const asImage = ({ id, filename }: { id: string; filename: string }) => ({ id, name: filename });
 
-export const findImage: Find = (text) =>
-  lookup.find(
-    "assets",
-    text,
-    numbered(async (page) => (await api.assets.list({ page, page_size: PAGE })).items.map(asImage), PAGE),
-  );
+export const findImage = byPages(
+  "assets",
+  numbered(async (page) => (await api.assets.list({ page, page_size: PAGE })).items.map(asImage), PAGE),
+);
 
 /** People whose external ID, email, phone or last name begins with it. Several have one name. */
-export const findPerson: Find = async (q, options) =>
-  (await api.subscribers.list({ q, limit: MAX_FOUND }, options)).items.map((person) => ({
+export const findPerson: Find = async (q, { signal }) => ({
+  all: (await api.subscribers.list({ q, limit: MAX_FOUND }, { signal })).items.map((person) => ({
     id: person.id,
     name: saying(personName(person), person.email),
-  }));
+  })),
+});
 
 /** @param from the kinds of sources; by default all but journeys */
 export const findSend =
   (from?: readonly string[]): Find =>
-  async (q, options) =>
-    (await api.notifications.list({ q, limit: MAX_FOUND, exclude_source_type: "journey" }, options)).items
+  async (q, { signal }) => ({
+    all: (await api.notifications.list({ q, limit: MAX_FOUND, exclude_source_type: "journey" }, { signal })).items
       .filter(({ source }) => !from || from.includes(source.type))
-      .map((send) => ({ id: send.id, name: sendName(send) }));
+      .map((send) => ({ id: send.id, name: sendName(send) })),
+  });

@@ -22,6 +22,7 @@ import {
 } from "./named.ts";
 import { go, pathTo } from "./router.ts";
 import { leave } from "./session.ts";
+import { listed } from "./time.ts";
 
 interface Hit {
   id: string;
@@ -50,6 +51,8 @@ const actions: readonly Hit[] = [
 
 const WAIT_MS = 250;
 const MAX_FOUND = 5;
+/** Thirteen kinds are looked through for every word. */
+const MAX_PAGES = 2;
 /** What started a send that stands for itself. */
 const OWN_SENDS = ["api", "notification", "schedule"];
 
@@ -70,16 +73,23 @@ const searches: readonly (readonly [icon: IconName, noun: string, find: Find, hr
   ["settings", "member", findMember, () => pathTo("settings", "team")],
 ];
 
-/** What has what was typed in its name. */
-function useFound(text: string): { hits: readonly Hit[]; isSearching: boolean } {
-  const [found, setFound] = useState<Readonly<Record<number, Hit[]>>>({});
+const NOTHING: Awaited<ReturnType<Find>> = { all: [] };
+
+interface KindFound {
+  hits: readonly Hit[];
+  isPart: boolean;
+}
+
+/** What has what was typed in its name. `parts`: the kinds of which only the newest were looked at */
+function useFound(text: string): { hits: readonly Hit[]; isSearching: boolean; parts: readonly string[] } {
+  const [found, setFound] = useState<Readonly<Record<number, KindFound>>>({});
   useEffect(() => {
     setFound({});
     if (text.length < 2) return;
     const abort = new AbortController();
-    const look = async ([icon, noun, find, hrefOf]: (typeof searches)[number]): Promise<Hit[]> => {
-      const all = await find(text, { signal: abort.signal }).catch(() => []);
-      return all.slice(0, MAX_FOUND).map(({ id, name }) => ({
+    const look = async ([icon, noun, find, hrefOf]: (typeof searches)[number]): Promise<KindFound> => {
+      const { all, isPart = false } = await find(text, { signal: abort.signal, most: MAX_PAGES }).catch(() => NOTHING);
+      const hits = all.slice(0, MAX_FOUND).map(({ id, name }) => ({
         id: `${noun}-${id}`,
         title: name,
         note: "",
@@ -87,11 +97,12 @@ function useFound(text: string): { hits: readonly Hit[]; isSearching: boolean } 
         icon,
         run: () => go(hrefOf(id)),
       }));
+      return { hits, isPart };
     };
     const timer = setTimeout(() => {
       for (const [n, search] of searches.entries())
-        void look(search).then((hits) => {
-          if (!abort.signal.aborted) setFound((old) => ({ ...old, [n]: hits }));
+        void look(search).then((one) => {
+          if (!abort.signal.aborted) setFound((old) => ({ ...old, [n]: one }));
         });
     }, WAIT_MS);
     return () => {
@@ -102,8 +113,9 @@ function useFound(text: string): { hits: readonly Hit[]; isSearching: boolean } 
   // Only what stands before what is still awaited, so that nothing moves under the key.
   const awaited = searches.findIndex((_, n) => !found[n]);
   const known = awaited === -1 ? searches.length : awaited;
-  const hits = searches.slice(0, known).flatMap((_, n) => found[n] ?? []);
-  return { hits, isSearching: text.length >= 2 && awaited !== -1 };
+  const hits = searches.slice(0, known).flatMap((_, n) => found[n]?.hits ?? []);
+  const parts = searches.flatMap(([, noun], n) => (found[n]?.isPart ? [`${noun}s`] : []));
+  return { hits, isSearching: text.length >= 2 && awaited !== -1, parts };
 }
 
 export function Palette() {
@@ -161,6 +173,9 @@ export function Palette() {
       <Hits hits={hits} chosen={chosen} run={run} />
       {found.isSearching && <p class="dim">Searching …</p>}
       {!found.isSearching && hits.length === 0 && <p class="dim">Nothing is called that.</p>}
+      {!found.isSearching && found.parts.length > 0 && (
+        <p class="dim">Of {listed(found.parts)}, only the newest were looked at.</p>
+      )}
     </dialog>
   );
 }

@@ -37,10 +37,14 @@ export function attributeValue(text: string): JsonValue {
   }
 }
 
+/** What is read as one character: a letter with its marks, a picture of several code points. */
+const characters = new Intl.Segmenter();
+
+const firstOf = (word: string): string => [...characters.segment(word)][0]?.segment ?? "";
+
 /** Of its first and its last word. */
 export function initialsOf(name: string): string {
   const words = name.split(/[\s._-]+/).filter(Boolean);
   const [first = "?", ...others] = words;
-  const last = others.at(-1) ?? "";
-  return `${[...first][0] ?? ""}${[...last][0] ?? ""}`.toUpperCase();
+  return `${firstOf(first)}${firstOf(others.at(-1) ?? "")}`.toUpperCase();
 }

@@ -8,7 +8,7 @@ import { pathText } from "../app/refusal.ts";
 import { channelName } from "../app/sentences.ts";
 import { Button } from "./button.tsx";
 import { ButtonList, type MessageButton } from "./button-list.tsx";
-import { type Content, type Own, owners, ownOf, sharedOf } from "./content-model.ts";
+import { type Content, type Own, owners, ownOf, sharedOf, writtenOf } from "./content-model.ts";
 import { TextField } from "./field.tsx";
 import { MailDesign } from "./mail-design.tsx";
 import { useLastWritten, Variables } from "./variables.tsx";
@@ -58,7 +58,9 @@ const isOf = (channel: Own, path: string): boolean => `${path}.`.startsWith(`by_
 /** Where a fault is shown, by its path. */
 export const tabOf = (path: string): Own | "" => owners.find((one) => isOf(one, path)) ?? "";
 
-export function ContentEditor({ content, onInput, faults, shown, show, hint, original }: ContentEditorProps) {
+export function ContentEditor({ content, faults, shown, show, hint, original, ...editor }: ContentEditorProps) {
+  // What was written and emptied is no change.
+  const onInput = (written: Content) => editor.onInput(writtenOf(written));
   const hasFault = (tab: Own | "") => Object.keys(faults).some((path) => tabOf(path) === tab);
   const refused = (["", ...owners] as const).find(hasFault);
   // What is refused must be seen, also where another tab is open.
@@ -70,6 +72,14 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
   const { inside, note, insert } = useLastWritten();
   return (
     <div class="stack" ref={inside} onFocusIn={note}>
+      {content.left_out && (
+        <div class="banner" role={faults.left_out ? "alert" : undefined}>
+          <span>
+            The HTML of this email is no longer stored. Write it again under Email, or save the message without it.
+          </span>
+          <Button onClick={() => onInput({ ...content, left_out: undefined })}>Go on without it</Button>
+        </div>
+      )}
       <fieldset class="channel-tabs" aria-label={`Content${suffix} for`}>
         <Button kind="quiet" pressed={shown === ""} onClick={() => show("")}>
           All channels
@@ -108,7 +118,9 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
             hint={hint}
           />
           <Unplaced
-            of={Object.entries(faults).filter(([path]) => path !== "title" && path !== "body" && tabOf(path) === "")}
+            of={Object.entries(faults).filter(
+              ([path]) => !["title", "body", "left_out"].includes(path) && tabOf(path) === "",
+            )}
           />
         </>
       ) : (

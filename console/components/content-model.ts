@@ -7,6 +7,8 @@ export interface Content {
   title: string;
   body: string;
   by_channel?: ContentByChannel | undefined;
+  /** What is stored no more, as the API names it. It refuses what is sent back with this: nothing is saved over it unasked. */
+  left_out?: readonly string[] | undefined;
 }
 
 export type Own = Exclude<ChannelClass, "chat_app">;
@@ -31,12 +33,12 @@ export function sharedOf({ title, body, by_channel }: Content): Pick<Content, "t
   return { title: title || subject, body: body || text || preheader || (html && subject) };
 }
 
-/** What is written, without what is empty. */
-export function writtenOf({ title, body, by_channel }: Content): Content {
+/** What is written, without what is empty. A mail that is written anew stands for the one that is gone. */
+export function writtenOf({ title, body, by_channel, left_out }: Content): Content {
   const own = filled(
     Object.fromEntries(Object.entries(by_channel ?? {}).map(([name, part]) => [name, filled(part as object)])),
   );
-  return { title, body, ...(own && { by_channel: own }) };
+  return { title, body, ...(own && { by_channel: own }), ...(left_out && !by_channel?.email?.html && { left_out }) };
 }
 
 /** The message as the API takes it. */

@@ -97,7 +97,11 @@ export function useSeenBy(content: Content | undefined, channel: Own, send?: Pre
   const anybody = useQuery("subscribers.list", [{ limit: 1 }]);
   const isKnown = picked.text.trim() === "" ? anybody.data !== undefined : picked.isSettled;
   const person = picked.text.trim() === "" ? anybody.data?.items[0] : (picked.person ?? picked.offered[0]);
-  const body = { content, ...send, ...(person && { render_for: person.id }) };
+  const body = {
+    content: content && { ...content, left_out: undefined },
+    ...send,
+    ...(person && { render_for: person.id }),
+  };
   const settled = useSettled(isKnown && content ? body : undefined, WAIT_MS);
   // Nothing is asked without a content, hence the cast.
   const preview = useQuery("templates.preview", [(settled ?? body) as TemplatesPreviewBody], {

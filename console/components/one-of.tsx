@@ -97,6 +97,7 @@ export const selectOf = <O extends Operation, G extends Operation>(kind: Kind<O,
 interface SearchResult {
   text: string;
   all: readonly NamedChoice[];
+  isPart?: boolean;
   fault?: string;
 }
 
@@ -112,19 +113,17 @@ function useFound(find: Find, wanted: string) {
     const show = (next: Omit<SearchResult, "text">) => {
       if (!abort.signal.aborted) setFound({ text: settled, ...next });
     };
-    void find(settled, abort).then(
-      (all) => show({ all }),
-      (cause: unknown) => show({ all: [], fault: sentenceOf(cause) }),
-    );
+    void find(settled, abort).then(show, (cause: unknown) => show({ all: [], fault: sentenceOf(cause) }));
     return () => abort.abort();
   }, [settled]);
   if (wanted === "")
     return { all: [], fault: undefined, hint: "The newest are offered; others are found by their names." };
   if (found.text !== wanted) return { all: [], fault: undefined, hint: "Searching …" };
-  const { all, fault } = found;
+  const { all, isPart, fault } = found;
+  const among = isPart ? " Only the newest were looked at." : "";
   return {
     all,
     fault,
-    hint: all.length > 0 ? `${all.length} found: choose from them.` : !fault && "None is called that.",
+    hint: !fault && `${all.length > 0 ? `${all.length} found: choose from them.` : "None is called that."}${among}`,
   };
 }

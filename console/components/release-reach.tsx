@@ -74,6 +74,22 @@ export function SuchAs({ of, people }: SuchAsProps) {
 interface WhoProps {
   preview: Query<NotificationPreview>;
   at: string | undefined;
+  /** Each person gets it by one channel, the one they answer to. */
+  isSmart: boolean;
+}
+
+/** Whom a channel does not reach though another does, by reason. The API names no cap and no text: these are the rest. */
+function missedOf({ counts, exact, by_class, missed_by_class }: NotificationPreview, isSmart: boolean) {
+  return Object.keys({ ...by_class, ...missed_by_class }).flatMap((name) => {
+    const reasons = Object.entries(missed_by_class[name] ?? {});
+    const rest = reasons.reduce((sum, [, count]) => sum - count, counts.sent - (by_class[name] ?? 0));
+    const isCounted = !isSmart && rest > (exact ? 0 : counts.sent / 100);
+    const parts = [
+      ...reasons.map(([reason, count]) => `${plural(count, "person", "people")}, ${reasonText(reason)}`),
+      ...(isCounted ? [`${plural(rest, "person", "people")}, a cap or nothing to say there`] : []),
+    ];
+    return parts.length > 0 ? [`Not by ${channelName(name)}: ${parts.join("; ")}`] : [];
+  });
 }
 
 const OF_MESSAGE = /^(title|body|content|variant_b|template_id|split_percentage|channel_ids|scheduled_at)\b/;
@@ -87,10 +103,10 @@ function underMessage(error: ServiceError, at: string): ServiceError {
   return new ServiceError(error.message, { ...error, ...(error.fields && { fields: Object.fromEntries(fields) }) });
 }
 
-export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
+export function Who({ preview: { data, error, refresh }, at = "", isSmart }: WhoProps) {
   if (error) return <Failure error={underMessage(error, at)} retry={refresh} />;
   if (!data) return <Skeleton rows={3} />;
-  const { counts, exact, by_class, missed_by_class } = data;
+  const { counts, exact, by_class } = data;
   const reached = Object.entries(by_class);
   const lines = linesOf(data);
   return (
@@ -102,12 +118,9 @@ export function Who({ preview: { data, error, refresh }, at = "" }: WhoProps) {
       {reached.length > 1 && (
         <p>{reached.map(([name, count]) => `${channelName(name)}: ${plural(count, "person", "people")}`).join(", ")}</p>
       )}
-      {Object.entries(missed_by_class).map(([name, reasons]) => (
-        <p key={name} class="dim">
-          Not by {channelName(name)}:{" "}
-          {Object.entries(reasons)
-            .map(([reason, count]) => `${plural(count, "person", "people")}, ${reasonText(reason)}`)
-            .join("; ")}
+      {missedOf(data, isSmart).map((text) => (
+        <p key={text} class="dim">
+          {text}
         </p>
       ))}
       {counts.sent === 0 && <p class="banner">Nobody would get this.</p>}

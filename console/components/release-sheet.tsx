@@ -77,7 +77,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
         <Form error={action.error} onSubmit={() => !refusal && onRelease()}>
           <div class="release">
             <Section icon="people" title="Who">
-              {preview ? <Who preview={preview} at={at} /> : who}
+              {preview ? <Who preview={preview} at={at} isSmart={body?.channel_arbitration_mode === "smart"} /> : who}
             </Section>
             <Section icon="clock" title="When">
               <Moments all={when} />

@@ -1,6 +1,6 @@
 // Attributes as a person edits them: a value that is not touched stays of its kind.
 import { expect, it } from "vitest";
-import { attributeText, attributeValue } from "../../console/app/person-name.ts";
+import { attributeText, attributeValue, initialsOf } from "../../console/app/person-name.ts";
 
 it.each([
   ["a text", "pro", "pro"],
@@ -14,4 +14,15 @@ it.each([
 ])("%s is edited as what it is (CON-3)", (_, value, text) => {
   expect(attributeText(value)).toBe(text);
   expect(attributeValue(text)).toEqual(value);
+});
+
+it.each([
+  ["two words", "Mina Rossi", "MR"],
+  ["one word", "mina", "M"],
+  ["a picture of several code points", "👩‍🚀 Ada", "👩‍🚀A"],
+  ["a flag", "🇳🇴", "🇳🇴"],
+  ["letters with marks of their own", "e\u0301lise a\u030anna".normalize("NFD"), "E\u0301A\u030a"],
+  ["nothing", " ", "?"],
+])("the initials of %s are whole characters (CON-3)", (_, name, initials) => {
+  expect(initialsOf(name)).toBe(initials);
 });

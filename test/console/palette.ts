@@ -1,6 +1,6 @@
 // The palette and the list of API calls, from the keyboard.
 import { expect, it } from "vitest";
-import { draftJourney, type Tab, violations } from "../support/console-tab.ts";
+import { draftJourney, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
 
 export function paletteStories(open: () => Promise<Tab>): void {
   it("the palette takes what is typed at once, and finds a page, an action, and a person by the beginning of a name (CON-4)", async () => {
@@ -95,6 +95,29 @@ export function paletteStories(open: () => Promise<Tab>): void {
     await hits.filter({ hasText: /channel$/ }).click();
     await page.getByRole("link", { name: "Channels" }).first().waitFor();
     await page.getByRole("heading", { name: "Status" }).waitFor();
+  });
+
+  it("a word that is nowhere reads a few pages of each kind, once, and says of which only the newest were looked at (CON-4)", async () => {
+    const { page, visit } = await open();
+    await visit("home");
+    const asked: string[] = [];
+    page.on("request", (one) => asked.push(one.url()));
+    const segments = Array.from({ length: 100 }, (_, n) => ({ id: `s${n}`, name: `Segment ${n}` }));
+    await page.route(/\/api\/v1\/segments(\?.*)?$/, (route) =>
+      route.fulfill({ json: { segments, next_cursor: "more" } }),
+    );
+    const assets = Array.from({ length: 50 }, (_, n) => ({ id: `i${n}`, filename: `image-${n}.png` }));
+    await page.route("**/api/v1/in-app/assets?*", (route) => route.fulfill({ json: { items: assets } }));
+    await page.keyboard.press("Control+k");
+    const found = page.locator("dialog.palette");
+    for (const word of ["nowhere", "at all"]) {
+      await found.getByRole("combobox").fill(word);
+      await found.getByText("Nothing is called that.").waitFor();
+      await found.getByText("Of segments and images, only the newest were looked at.").waitFor();
+    }
+    expect(await violationsInThemes(page)).toEqual({});
+    expect(asked.filter((url) => /\/(segments|assets)/.test(url))).toHaveLength(4);
+    await page.keyboard.press("Escape");
   });
 
   it("a send is found by its title, in the palette and in the list, which says who was held out (CON-4, CON-3)", async () => {

@@ -147,10 +147,16 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await draftJourney({ page, visit }, "At first", "came_first");
     await page.getByRole("button", { name: "the event came_first happens", exact: true }).click();
     const name = page.getByLabel("Name of the journey");
+    const again = page.getByLabel("A person may enter again");
+    await again.check();
+    await page.getByText("Not saved: who enters", { exact: true }).waitFor();
+    await again.uncheck();
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
+    await page.waitForTimeout(PAUSE_MS);
     await name.fill("In the end");
     await page.getByText("Not saved: name", { exact: true }).waitFor();
     await page.waitForTimeout(PAUSE_MS);
-    await page.getByLabel("A person may enter again").check();
+    await again.check();
     await page.getByText("Not saved: name, who enters", { exact: true }).waitFor();
     expect(await violationsInThemes(page)).toEqual({});
     await press(page, "Undo");

@@ -9,7 +9,7 @@ import type {
 } from "../../../sdk/src/types.gen.ts";
 import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
-import { unsavedOf } from "../../app/merge.ts";
+import { isSame, unsavedOf } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { place, setQuery } from "../../app/router.ts";
 import { dateTime, momentText } from "../../app/time.ts";
@@ -91,7 +91,9 @@ export function Graph(props: GraphProps) {
   const change = edit.mayEdit && shown.kind === "now" ? (graph: Journey["steps"]) => edit.change({ graph }) : undefined;
   const view = place.value.query.get("view");
   const isList = view ? view === "list" : matchMedia(NARROW).matches;
-  const trigger = change && <SettingsForm draft={edit} onInput={edit.change} faults={faults} />;
+  const trigger = change && (
+    <SettingsForm draft={edit} before={edit.begun.entry_rules} onInput={edit.change} faults={faults} />
+  );
   const steps = {
     journey: simulation ? undefined : journey.id,
     halted: simulation ? new Set<string>() : halted,
@@ -188,13 +190,22 @@ const TRIGGERS = {
 
 interface SettingsProps {
   draft: JourneyDraft;
+  /** Who enters the journey that was opened. */
+  before: JourneyDraft["entry_rules"];
   onInput: (part: Partial<JourneyDraft>) => void;
   faults: Record<string, string>;
 }
 
-function SettingsForm({ draft: { name, trigger, entry_rules }, onInput, faults }: SettingsProps) {
+/** What is left out says the same as its default. */
+const againOf = (rules: SettingsProps["before"]) => [rules?.allow_reentry ?? false, rules?.reentry_window ?? null];
+
+function SettingsForm({ draft: { name, trigger, entry_rules }, before, onInput, faults }: SettingsProps) {
   const { allow_reentry = false, reentry_window } = entry_rules ?? {};
-  const enter = (part: EntryRules) => onInput({ entry_rules: { ...entry_rules, ...part } });
+  const enter = (part: EntryRules) => {
+    const rules = { ...entry_rules, ...part };
+    onInput({ entry_rules: isSame(againOf(rules), againOf(before)) ? before : rules });
+  };
+  const window = before?.allow_reentry ? before.reentry_window : "1d";
   return (
     <div class="stack">
       <TextField
@@ -208,14 +219,14 @@ function SettingsForm({ draft: { name, trigger, entry_rules }, onInput, faults }
       <Check
         label="A person may enter again"
         checked={allow_reentry}
-        onInput={(again) => enter({ allow_reentry: again, reentry_window: again ? "1d" : null })}
+        onInput={(again) => enter({ allow_reentry: again, reentry_window: again ? window : null })}
       />
       {allow_reentry && (
         <DurationField
           label="At most once in"
           value={reentry_window ?? ""}
           fault={faults["entry_rules.reentry_window"]}
-          onInput={(window) => enter({ reentry_window: window || null })}
+          onInput={(least) => enter({ reentry_window: least || null })}
         />
       )}
     </div>

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { Button } from "../../components/button.tsx";
-import { type Content, contentOf, faultsUnder, type Own, writtenOf } from "../../components/content-model.ts";
+import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { ContentSeen, TemplateSeen } from "../../components/content-seen.tsx";
 import { DurationField } from "../../components/duration.tsx";
 import { SelectField } from "../../components/field.tsx";
@@ -195,11 +195,7 @@ function StepMessage({
       <MessageEditor
         message={message}
         onInput={({ content, template_id }) =>
-          change(
-            template_id === undefined
-              ? { content: writtenOf(content), template_id: undefined }
-              : { template_id, content: undefined },
-          )
+          change(template_id === undefined ? { content, template_id: undefined } : { template_id, content: undefined })
         }
         templateFault={faultAt("template_id")}
         faults={contentFaults}
