@@ -4,8 +4,9 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
 import { build, type Metafile } from "esbuild";
+import { knownRoutes } from "../shared/http/fallback.ts";
 import { builtFiles, declarations, loadedLate, unwritten, virtual } from "./bundle-plugins.ts";
-import { contents, knownRoutes } from "./functions.ts";
+import { contents } from "./functions.ts";
 import { publishSite } from "./publish-site.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -123,7 +124,9 @@ async function entriesOf(): Promise<Map<string, string>> {
   const streamed = "export const handler = awslambda.streamifyResponse(it.create(deployedDeps()));";
   entries.set(contents.stream.name, `${deps}${stream}declare const awslambda: any;\n${streamed}`);
   const answer = 'import { answerUnknown } from "./shared/http/fallback.ts";\n';
-  const routes = JSON.stringify(knownRoutes(contents));
+  const routes = JSON.stringify(
+    knownRoutes([...contents.groups.flatMap(({ endpoints }) => endpoints), contents.stream.endpoint]),
+  );
   entries.set("fallback", `${deps}${answer}export const handler = answerUnknown(${routes}, deployedDeps());`);
   entries.set(
     publishSite.name,

@@ -3,7 +3,6 @@ import { groups, operator, stream, workers } from "../functions/index.ts";
 import { furtherActions, listedActions } from "../functions/table-actions.ts";
 import { PUBLISHER, WORKER_TIMEOUT_SECONDS } from "../shared/contract/messages.ts";
 import type { Group } from "../shared/http/endpoint.ts";
-import type { KnownRoute } from "../shared/http/fallback.ts";
 import { servingUses } from "../shared/http/serving.ts";
 import type { Grant, Uses } from "../shared/kernel/deps.ts";
 import { byText } from "../shared/kernel/order.ts";
@@ -154,10 +153,3 @@ function environmentAndGrantsOf(uses: Uses): EnvironmentAndGrants {
   }));
   return { env, grants: grants.sort(byText(({ on }) => on)) };
 }
-
-/** The input of the fallback: every route, and who may call it. */
-export const knownRoutes = ({ groups, stream }: Contents): KnownRoute[] =>
-  [...groups.flatMap(({ endpoints }) => endpoints), stream.endpoint].map(({ route, access }) => ({
-    route,
-    credentials: access.credentials,
-  }));

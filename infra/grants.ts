@@ -28,6 +28,13 @@ type Allow = (actions: readonly string[]) => PolicyStatement[];
 const allow = (actions: readonly string[], ...resources: string[]): PolicyStatement[] =>
   actions.length === 0 ? [] : [new PolicyStatement({ actions: [...actions], resources })];
 
+/** Only of requests in which the keys of the condition have these values. */
+const allowWhere =
+  (resource: string, values: Readonly<Record<string, string>>): Allow =>
+  (actions) => [
+    new PolicyStatement({ actions: [...actions], resources: [resource], conditions: { StringEquals: values } }),
+  ];
+
 /** The resources that a declaration may name in `on`, and the statements for their actions. */
 function allowances(
   stack: Stack,
@@ -41,13 +48,6 @@ function allowances(
     resource: "schedule",
     resourceName: `${schedules.group.ref}/due-*`,
   });
-  const passOn: Allow = (actions) => [
-    new PolicyStatement({
-      actions: [...actions],
-      resources: [schedules.role.roleArn],
-      conditions: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
-    }),
-  ];
   const forPurpose = purposesOf(storage.encryptionKey.keyArn);
   return new Map<string, Allow>([
     [
@@ -65,16 +65,7 @@ function allowances(
     // GetAccount knows no resource.
     ["email-account", (actions) => allow(actions, "*")],
     // SES counts the configuration set as a resource too. The condition limits the sender.
-    [
-      "own-mail",
-      (actions) => [
-        new PolicyStatement({
-          actions: [...actions],
-          resources: [stack.formatArn({ service: "ses", resource: "*" })],
-          conditions: { StringEquals: { "ses:FromAddress": mailSender } },
-        }),
-      ],
-    ],
+    ["own-mail", allowWhere(stack.formatArn({ service: "ses", resource: "*" }), { "ses:FromAddress": mailSender })],
     ["event-bus", onBus(stack, eventBus)],
     ...inBuckets(storage),
     ["encryption-key", forPurpose("root-secrets")],
@@ -83,7 +74,7 @@ function allowances(
     ["client-secret-key", forPurpose("client-secret")],
     ["signing-key", (actions) => allow(actions, storage.signingKey.keyArn)],
     ["schedule-group", (actions) => allow(actions, scheduleArn)],
-    ["scheduler-role", passOn],
+    ["scheduler-role", allowWhere(schedules.role.roleArn, { "iam:PassedToService": "scheduler.amazonaws.com" })],
     ...[...queues.live].map(([name, { queueArn }]): [string, Allow] => [
       `queue:${name}`,
       (actions) => allow(actions, queueArn),
@@ -129,13 +120,7 @@ const onBus =
 const purposesOf =
   (key: string) =>
   (purpose: string): Allow =>
-  (actions) => [
-    new PolicyStatement({
-      actions: [...actions],
-      resources: [key],
-      conditions: { StringEquals: { "kms:EncryptionContext:purpose": purpose } },
-    }),
-  ];
+    allowWhere(key, { "kms:EncryptionContext:purpose": purpose });
 
 /** Statements for the grants of a function. @throws if a declaration names a resource that the stack does not have. */
 export function declaredStatements(

@@ -65,7 +65,6 @@ type Outcome = { Status: "SUCCESS" } | { Status: "FAILED"; Reason: string };
 export const publishSite = {
   name: "publish-site",
   about: "Writes the console's files and the documentation into their bucket, at each deployment.",
-  /** The event it takes. */
   input: SiteEvent,
   uses,
   /**

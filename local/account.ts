@@ -32,7 +32,6 @@ const SWEEP_EVERY = "rate(5 minutes)";
 const ENCRYPTION_ALIAS = "alias/engagement-encryption";
 const SIGNING_ALIAS = "alias/engagement-signing";
 
-/** The ARN of a queue of the local account. */
 export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 

@@ -2,7 +2,7 @@
 import { groups as everyGroup, operator, stream, workers } from "../functions/index.ts";
 import { WORKER_TIMEOUT_SECONDS } from "../shared/contract/messages.ts";
 import { type Endpoint, type Group, routeKeyOf, routesOf } from "../shared/http/endpoint.ts";
-import { answerUnknown } from "../shared/http/fallback.ts";
+import { answerUnknown, knownRoutes } from "../shared/http/fallback.ts";
 import { serve } from "../shared/http/serve.ts";
 import type { FunctionDeps } from "../shared/runtime/deps.ts";
 import { sendsToItself } from "../shared/runtime/worker.ts";
@@ -74,15 +74,11 @@ export function hostFunctions(
   Object.assign(globalThis, { awslambda });
   const sizes = { timeoutSeconds: STREAM_TIMEOUT_SECONDS, concurrency: STREAM_CONCURRENCY };
   host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(depsFor(stream.name)) });
-  const knownRoutes = () =>
-    [...groups.flatMap((group) => group.endpoints), stream.endpoint].map(({ route, access }) => ({
-      route,
-      credentials: access.credentials,
-    }));
+  const endpoints = [...groups.flatMap((group) => group.endpoints), stream.endpoint];
   host.register({
     name: FALLBACK,
     timeoutSeconds: API_TIMEOUT_SECONDS,
-    create: () => answerUnknown(knownRoutes(), depsFor(FALLBACK)),
+    create: () => answerUnknown(knownRoutes(endpoints), depsFor(FALLBACK)),
   });
   return gatewayRoutes(groups);
 }

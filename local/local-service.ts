@@ -109,7 +109,6 @@ export interface LocalService extends Services {
   /** The alarms, mails and parameters of `stack`. */
   stack: OpenedStack | undefined;
   env: Readonly<Record<string, string>>;
-  /** The deps of a function of this service. */
   depsFor(functionName: string): FunctionDeps;
   close(): Promise<void>;
 }

@@ -7,7 +7,6 @@ export type Log = (message: string, details?: Record<string, unknown>) => void;
 
 export interface Mapping {
   readonly name: string;
-  /** What it invokes. */
   readonly function: string;
   /** Whether `pump` would find something to do now. */
   runnable(): boolean;

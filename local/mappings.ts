@@ -49,7 +49,6 @@ interface Message {
 interface Source {
   url: string;
   arn: string;
-  /** The URL of the dead-letter queue. */
   deadUrl: string | undefined;
 }
 

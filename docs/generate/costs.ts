@@ -14,7 +14,6 @@ export interface CallCost {
 }
 
 export interface CostRecord {
-  /** How many were made. */
   requests: number;
   /** The dearest one without the credential that its endpoint wants. */
   refused: CallCost;

@@ -57,7 +57,6 @@ const COMMAND = "npx engagement ";
 interface Block {
   /** TypeScript that the test runs. */
   code: string;
-  /** What the guide says that it prints. */
   printed: string[];
 }
 

@@ -9,9 +9,7 @@ export const PLANTING_TEST = "references.test.ts";
 /** `| id | what holds | tests |` */
 const ROW = /^\| ([A-Z][\w-]*\d|D-[A-Z-]+) \| (.+) \|[^|]*\|$/gm;
 
-/** The rows of the page, as they stand there. */
 export const requirements = [...PAGE.matchAll(ROW)].map(([, id = "", sentence = ""]) => ({ id, sentence }));
-/** Every id that the page explains. */
 export const requirementIds: ReadonlySet<string> = new Set(requirements.map(({ id }) => id));
 
 const numbered = [...requirementIds]

@@ -71,7 +71,6 @@ const actions: Record<string, Action> = {
 interface OperatorFunction {
   name: "operator";
   about: string;
-  /** The event it takes. */
   input: typeof OperatorChange;
   uses: Uses;
   create(deps: Deps): (event: unknown) => Promise<OperatorAnswer>;

@@ -66,7 +66,6 @@ const tooMany = () =>
   new ApiError("SERVICE_UNAVAILABLE", "Too many live streams are open. The inbox still works.", AGAIN);
 const tooManyOfAddress = () => new ApiError("RATE_LIMITED", "Too many live streams are open from this address.", AGAIN);
 
-/** Counts an open stream. */
 export async function countStream(deps: CountingDeps, viewer: Viewer, limit: number): Promise<void> {
   const counters = [oneOf(deps, countersOfAll(limit)), ofWorkspace(viewer), ofAddress(viewer)];
   await Promise.all(counters.map((counter) => countOne(deps, counter)));

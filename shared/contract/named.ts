@@ -10,5 +10,4 @@ import { personal } from "./personal.ts";
 export const Named = v.object({ id: v.string(), name: v.nullable(v.string()) });
 export type Named = v.InferOutput<typeof Named>;
 
-/** A person with its name. */
 export const NamedPerson = v.object({ id: v.string(), name: personal(v.nullable(v.string())) });

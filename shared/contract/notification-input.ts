@@ -7,7 +7,17 @@ import { grammar } from "./grammar.ts";
 import { bytesOf, MessageContent, VariantB, withoutMails } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
-import { ExternalId, maxCharacters, SomeOf, SomeTextUpTo, said, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
+import {
+  atField,
+  ExternalId,
+  maxCharacters,
+  SomeOf,
+  SomeTextUpTo,
+  said,
+  TemplateId,
+  TimestampInput,
+  Uuid,
+} from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
 
@@ -88,8 +98,7 @@ const wholeSend = <T extends Partial<v.InferOutput<typeof Send>>>({ hasAudience 
   v.rawCheck<T>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const value: Partial<v.InferOutput<typeof Send>> = dataset.value;
-    const blame = (key: keyof typeof value, message: string) =>
-      addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
+    const blame = (key: keyof typeof value, message: string) => addIssue({ message, path: [atField(value, key)] });
     const audiences = [value.target, value.subscriberIds, value.external_ids];
     if (hasAudience && audiences.filter((audience) => audience !== undefined).length !== 1)
       blame("target", "exactly one of target, subscriberIds and external_ids is required");

@@ -49,6 +49,10 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);
 export const Uuid = v.pipe(v.string("must be a UUID"), v.regex(UUID, "must be a UUID"), v.toLowerCase());
 
+/** The place of a field, for the path of an issue that a check of the whole object adds. */
+export const atField = <T extends object, K extends keyof T & string>(input: T, key: K) =>
+  ({ type: "object", origin: "value", input: input as Record<string, unknown>, key, value: input[key] }) as const;
+
 /** Text that is not empty: `max` in characters. */
 // @__NO_SIDE_EFFECTS__
 export function SomeTextUpTo(max: number) {

@@ -11,7 +11,6 @@ export type Exchange =
   /** The request was sent but not answered: it may have had its effect. */
   | { outcome: "unknown"; reason: string };
 
-/** A request as it is sent. */
 export interface OutgoingRequest {
   method: string;
   target: Target;

@@ -17,7 +17,6 @@ export type Credential = "sdk" | "server" | "dashboard" | "agent";
  */
 type Effect = "read" | "write" | "own" | "session";
 
-/** The credentials of a request. */
 export interface PresentedCredentials {
   sdkKey: string | undefined;
   bearer: string | undefined;

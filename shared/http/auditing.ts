@@ -63,7 +63,6 @@ function auditEntryOf(
   return { action, ...actor, target: target || undefined, request_id: requestId, ip: sourceIp || undefined };
 }
 
-/** How a call ended. */
 function auditOutcomeOf(
   shape: Shape,
   requestId: string,

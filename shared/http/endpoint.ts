@@ -79,7 +79,6 @@ type OutputOf<S> = S extends GenericSchema ? InferOutput<S> : undefined;
 
 export interface Call<S extends Shape = Shape> {
   caller: Caller;
-  /** The workspace of the credential. */
   tenant: TenantId;
   query: OutputOf<S["query"]>;
   body: OutputOf<S["body"]>;

@@ -3,12 +3,17 @@
 import type { Deps } from "../kernel/deps.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Credential } from "./access.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { ApiHandler } from "./responses.ts";
 
 export interface KnownRoute {
   route: string;
   credentials: readonly Credential[];
 }
+
+/** The input of the fallback: every route, and who may call it. */
+export const knownRoutes = (endpoints: readonly Endpoint[]): KnownRoute[] =>
+  endpoints.map(({ route, access: { credentials } }) => ({ route, credentials }));
 
 const PREFLIGHT_SECONDS = 86_400;
 

@@ -163,7 +163,6 @@ const stateOf = (event: Event, ids: Deps["ids"], startedAt: number): RequestCont
 
 type CurrentReader = (context: RequestContext) => Promise<unknown>;
 
-/** The deps of a request's handler. */
 interface HandlerDeps {
   deps: Deps;
   bind: ReturnType<ReturnType<typeof opener>>;

@@ -9,7 +9,6 @@ export interface Touch {
   /** Whether the subscriber was sent to, or in the control group. */
   group: "treated" | "held_out";
   isDelivered: boolean;
-  /** The type of its channel. */
   channel?: string | undefined;
 }
 

@@ -61,7 +61,6 @@ export interface Figures {
   tried: ByChannel;
   /** Of these, refused by the provider, or without an answer. */
   errors: ByChannel;
-  /** Bounced mails of the send. */
   bounced: number;
   complained: number;
   opted_out: number;
@@ -176,6 +175,5 @@ export function askAgainIn(before: number, allowed: number, ageMs: number): numb
   return Math.min(MAX_WAIT_MS, Math.round(5 * SECOND * doublings * pace));
 }
 
-/** Whether a subscriber is in the canary. */
 export const isCanary = (job: string, subscriber: string, percent: number): boolean =>
   bucket("canary", job, subscriber) < percent * 100;

@@ -53,7 +53,6 @@ type ContentValue<F> = F extends { kind: "integer" }
       ? string[]
       : string;
 
-/** The content that these fields describe. */
 export type ContentOf<F> = {
   -readonly [K in keyof F as F[K] extends { required: true } ? K : never]: ContentValue<F[K]>;
 } & { -readonly [K in keyof F as F[K] extends { required: true } ? never : K]?: ContentValue<F[K]> };
@@ -89,7 +88,6 @@ type CredentialValue<F> = F extends { kind: "port" }
     ? Choice
     : string;
 
-/** The values that these fields describe. */
 export type CredentialsOf<F> = {
   -readonly [K in keyof F as F[K] extends { optional: true } ? never : K]: CredentialValue<F[K]>;
 } & { -readonly [K in keyof F as F[K] extends { optional: true } ? K : never]?: CredentialValue<F[K]> | undefined };

@@ -129,7 +129,6 @@ export function priceOf(type: string, ownPrice: number | undefined, provider: st
 /** Prices by type of channel; an absent one is not known. */
 export type Prices = Readonly<Partial<Record<string, number>>>;
 
-/** The prices of the channels of a send. */
 export const pricesOf = (via: readonly { type: string; price?: number | undefined }[]): Prices =>
   Object.fromEntries(via.flatMap(({ type, price }) => (isPriced(type) && price !== undefined ? [[type, price]] : [])));
 

@@ -39,7 +39,6 @@ const quoted = (cell: string): string => (/[",;|\t\r\n]/.test(cell) ? `"${cell.r
 export const csvLine = (cells: readonly string[]): string =>
   `${cells.map((cell) => quoted(harmless(cell.replaceAll(NUL, "")))).join(",")}\r\n`;
 
-/** A value as the cell of an export. */
 export function cellOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -31,7 +31,6 @@ export interface NamedGrammar extends Grammar {
   definition(): JsonSchema;
 }
 
-/** All problems of a value. */
 export function problemsIn({ check }: Pick<Grammar, "check">, value: unknown): GrammarProblem[] {
   const problems: GrammarProblem[] = [];
   const report: Report = (path, reason, severity = "malformed") => {
@@ -56,7 +55,6 @@ interface Described {
   about?: string;
 }
 
-/** A grammar with another description. */
 export const described = ({ about }: Described, { check, schema }: Grammar): Grammar => ({
   check,
   schema: () => ({ ...schema(), ...describe(about) }),

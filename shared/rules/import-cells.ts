@@ -36,7 +36,6 @@ export interface SortedCells {
   region?: string | null;
   /** Its external id cannot be told from others. */
   isIdLost?: true;
-  /** The channel of the row. */
   channel?: RowChannel | undefined;
   /** Its address on that channel. */
   address?: string;
@@ -271,7 +270,6 @@ const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|#[\p{L}\d/
 const LOST_DIGITS = /^\d[.,]\d+e\+\d+$/i;
 /** A whole number as data frames write it. */
 const WRITTEN_AS_DECIMAL = /^(\d+)[.,]0$/;
-/** The external id in a cell. */
 export const readId = (text: string): string => text.replace(WRITTEN_AS_DECIMAL, "$1");
 /** Space around a value, and invisible characters. */
 const AROUND = /^[\s\p{Cf}]+|(?<![\s\p{Cf}])[\s\p{Cf}]+$/gu;

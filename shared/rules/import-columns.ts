@@ -112,7 +112,6 @@ export interface Columns {
 /** Facts about a file beside its header. */
 export interface KnownColumns {
   mapping?: ColumnMapping | undefined;
-  /** The keys of the topics that the workspace has. */
   topics?: readonly string[] | undefined;
   types?: readonly ColumnType[] | undefined;
   /** The findings about numbers without a plus, by column. */

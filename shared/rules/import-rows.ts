@@ -20,7 +20,6 @@ export interface ImportedRow {
   attributes: Record<string, Value>;
   /** Whether the row names an address and no person: its refusals apply to the address. */
   isByAddress: boolean;
-  /** The mail consent. */
   consent?: ImportedConsent | undefined;
   /** The choices of topics and other channels. */
   choices: ImportedChoices;

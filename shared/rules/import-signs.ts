@@ -234,7 +234,6 @@ const hasStarts = perHeader((header) =>
 const isOfMailings = perHeader((header) => [...keysOf(header)].some((key) => /^dea[ck]tiv|^confirmed$/.test(key)));
 const hasErrorTexts = perHeader((header) => [...keysOf(header)].some((key) => ERROR_TEXT.test(key)));
 
-/** Whether a name is a known column name. */
 export const isKnownName = (name: string): boolean =>
   isUsualName(name) || isLikeEmail(name) || nameSign(columnKey(name)) !== undefined;
 

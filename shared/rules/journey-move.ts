@@ -14,7 +14,6 @@ export interface JourneyMove {
   isBetweenSteps: boolean;
 }
 
-/** A step with a send. */
 interface SentStep {
   node: JourneyNode & { type: "send" };
   /** The id of the event that its texts may refer to. */

@@ -109,7 +109,6 @@ async function outcomesOf({ send, outcomes }: JourneyMove, now: number, recorder
   return [...send.before, sent, ...outcomes.slice(send.before.length)];
 }
 
-/** The state of a subscriber during the replay. */
 interface ReplayState {
   definition: Definition;
   subscriber: ReplayedSubscriber;

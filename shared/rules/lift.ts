@@ -20,7 +20,6 @@ interface Lift {
   detectable: number | null;
 }
 
-/** A lift as the API returns it. */
 export const liftFields = ({ points, low, high, pValue, significant, detectable }: Lift) => ({
   lift_percentage_points: points,
   ci_low: low,

@@ -44,7 +44,6 @@ export interface Rule {
   /** The keys of its conditions on attributes, as they are written. */
   keys: readonly string[];
   root: RuleNode;
-  /** The attribute keys in the rule. */
   attributes: ReadonlySet<string>;
   events: readonly EventNode[];
   /** The result if attributes alone decide; undefined if it depends on events. */

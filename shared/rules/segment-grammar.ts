@@ -239,7 +239,6 @@ function countNodes(value: unknown): number {
   return nodes.reduce<number>((sum, node) => sum + countNodes(node), 1);
 }
 
-/** The expectation of a clause about an event, in an explanation. */
 export const EventExpectation = namedObject("EventExpectation", {
   about: "An event, how often and since when.",
   fields: {

@@ -36,7 +36,6 @@ export interface WentOut {
   after: "quiet_hours" | "others" | null;
 }
 
-/** A send in an explanation. */
 export interface SaidOfSend extends KnownReason {
   decision: string;
   state: string;

@@ -75,27 +75,11 @@ const places: Record<string, RecountPart> = {
   sends: (store, after, _, deps) => recountQuarters(store, deps, after),
   lists: (store, after) => recountMembers(store, "list", after),
   segments: (store, after) => recountMembers(store, "segment", after),
-  webhooks: async (store) => ({
-    repaired: await repairCounter(
-      store,
-      WebhookCount,
-      {},
-      { count: async () => ({ n: await store.count(WebhookItem, {}) }) },
-    ),
-  }),
-  "dynamic-segments": async (store) => ({
-    repaired: await repairCounter(
-      store,
-      DynamicSegmentCount,
-      {},
-      {
-        count: async () => ({ n: await store.count(SegmentItem, {}, { filter: is("is_dynamic", true) }) }),
-      },
-    ),
-  }),
-  assets: async (store) => ({
-    repaired: await repairCounter(store, AssetTotals, {}, { count: () => assetTotals(store) }),
-  }),
+  webhooks: recountRows(WebhookCount, async (store) => ({ n: await store.count(WebhookItem, {}) })),
+  "dynamic-segments": recountRows(DynamicSegmentCount, async (store) => ({
+    n: await store.count(SegmentItem, {}, { filter: is("is_dynamic", true) }),
+  })),
+  assets: recountRows(AssetTotals, assetTotals),
 };
 
 /** Recounts one part of a workspace's counters: of seconds, where there are millions of rows. */
@@ -170,10 +154,14 @@ async function assetTotals(store: Store): Promise<{ bytes: number; assets: numbe
 type Numbers = Record<string, number>;
 
 interface Recount {
-  /** Counts the rows. */
   count(): Promise<Numbers>;
   /** Whether there may be rows that no transaction has counted yet. */
   isUncounted?(store: Store): Promise<boolean>;
+}
+
+/** The recount of a counter that a workspace has once. */
+function recountRows(counter: AnyItem<"workspace">, count: (store: Store) => Promise<Numbers>): RecountPart {
+  return async (store) => ({ repaired: await repairCounter(store, counter, {}, { count: () => count(store) }) });
 }
 
 /**

@@ -28,10 +28,8 @@ export interface RawPage {
   next?: Key;
 }
 
-/** A write of a batch. */
 export type BatchWrite = { kind: "put"; item: Item } | { kind: "remove"; key: Key };
 
-/** One write of a transaction. */
 export type RawWrite =
   | (BatchWrite & { when?: Condition | undefined })
   | { kind: "change"; key: Key; change: Change; when?: Condition | undefined }
@@ -240,24 +238,31 @@ async function getBatch(
   eventual: boolean,
   found: Map<string, Item>,
 ): Promise<void> {
-  let pending = batch;
-  for (let attempt = 0; pending.length > 0; attempt++) {
-    if (attempt === MAX_ATTEMPTS) throw tooBusy();
-    if (attempt > 0) await pause(attempt);
-    const RequestItems = { [TableName]: { Keys: pending, ConsistentRead: !eventual } };
+  await untilProcessed(pause, batch, async (Keys) => {
+    const RequestItems = { [TableName]: { Keys, ConsistentRead: !eventual } };
     const { Responses, UnprocessedKeys } = await client.send(new BatchGetCommand({ RequestItems }));
     for (const row of Responses?.[TableName] ?? []) found.set(nameOf(itemOf(row)), itemOf(row));
-    pending = UnprocessedKeys?.[TableName]?.Keys?.map(itemOf) ?? [];
-  }
+    return UnprocessedKeys?.[TableName]?.Keys?.map(itemOf);
+  });
 }
 
-async function writeBatch({ client, TableName, pause }: Requests, batch: WriteRequest[]): Promise<void> {
+const writeBatch = ({ client, TableName, pause }: Requests, batch: WriteRequest[]): Promise<void> =>
+  untilProcessed(pause, batch, async (requests) => {
+    const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems: { [TableName]: requests } }));
+    return UnprocessedItems?.[TableName];
+  });
+
+/** Sends a batch, then again the part of it that the table did not process. @param send returns that part */
+async function untilProcessed<T>(
+  pause: Requests["pause"],
+  batch: T[],
+  send: (pending: T[]) => Promise<T[] | undefined>,
+): Promise<void> {
   let pending = batch;
   for (let attempt = 0; pending.length > 0; attempt++) {
     if (attempt === MAX_ATTEMPTS) throw tooBusy();
     if (attempt > 0) await pause(attempt);
-    const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems: { [TableName]: pending } }));
-    pending = UnprocessedItems?.[TableName] ?? [];
+    pending = (await send(pending)) ?? [];
   }
 }
 

@@ -5,6 +5,7 @@ import { DAY, ttl } from "../kernel/clock.ts";
 import type { StoreReader } from "./context.ts";
 import { type ItemWrite, putItem, removeItem } from "./item.ts";
 import { type Group, Use, type UserKind } from "./lists/items.ts";
+import { groupOf } from "./lists/targets.ts";
 import { findJob } from "./sends/jobs/jobs.ts";
 import { Status } from "./status-index.ts";
 
@@ -17,10 +18,8 @@ export interface User {
 
 /** The key of the row of a user beside the group that it targets; undefined for other targets. */
 function keyOf(target: Target | null, { kind, id }: User) {
-  const user = { user: kind, user_id: id };
-  if (target?.type === "list") return { kind: "list", id: target.list_id, ...user } as const;
-  if (target?.type === "segment") return { kind: "segment", id: target.segment_id, ...user } as const;
-  return undefined;
+  const group = groupOf(target);
+  return group && { ...group, user: kind, user_id: id };
 }
 
 /** The writes that note the list or segment which a notification or experience needs until a time. */

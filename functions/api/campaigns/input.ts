@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { bytesOf, MessageContent, VariantB, withoutMails } from "../../../shared/contract/message-content.ts";
 import { chatAppFields } from "../../../shared/contract/message-text.ts";
 import { SafetyInput } from "../../../shared/contract/safety.ts";
-import { NameUpTo, TemplateId, TimestampInput } from "../../../shared/contract/schemas.ts";
+import { atField, NameUpTo, TemplateId, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/contract/send-input.ts";
 import { TopicOfSend } from "../../../shared/contract/topic-key.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -80,10 +80,8 @@ export const NewCampaign = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { value } = dataset;
-    const at = (key: "messages" | "content" | "channel_ids") =>
-      ({ type: "object", origin: "value", input: value, key, value: value[key] }) as const;
     const blame = (key: "messages" | "content" | "channel_ids", message: string) =>
-      addIssue({ message, path: [at(key)] });
+      addIssue({ message, path: [atField(value, key)] });
     const { messages } = value;
     if (messages) {
       if (combined.some((part) => value[part] !== undefined))
@@ -93,7 +91,10 @@ export const NewCampaign = v.pipe(
         if (!hasContent(message))
           addIssue({
             message: WITHOUT_CONTENT,
-            path: [at("messages"), { type: "array", origin: "value", input: messages, key, value: message }],
+            path: [
+              atField(value, "messages"),
+              { type: "array", origin: "value", input: messages, key, value: message },
+            ],
           });
     } else if (value.content === undefined && value.template_id === undefined)
       blame("content", "messages, or content (or template_id) and channel_ids, are required");

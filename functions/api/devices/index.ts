@@ -1,6 +1,6 @@
 // Devices: registered by the SDK on a subscriber's phone or browser, listed and removed.
 import * as v from "valibot";
-import { Locale, SomeTextUpTo, TimeZone, Uuid } from "../../../shared/contract/schemas.ts";
+import { atField, Locale, SomeTextUpTo, TimeZone, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, existing, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/kernel/errors.ts";
@@ -72,8 +72,7 @@ const Registration = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { value } = dataset;
-    const blame = (key: keyof typeof value, message: string) =>
-      addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
+    const blame = (key: keyof typeof value, message: string) => addIssue({ message, path: [atField(value, key)] });
     if ((value.subscriber_id === undefined) === (value.external_id === undefined))
       blame("subscriber_id", "exactly one of subscriber_id and external_id is required");
     const [needed, other] =

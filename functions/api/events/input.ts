@@ -65,7 +65,6 @@ const Event = v.object({
 
 type EventInput = v.InferOutput<typeof Event>;
 
-/** The fields of the request itself. */
 const requestFields = {
   sent_at: said(
     "With an SDK key only: when the request is sent, by the clock of the device. If that is wrong by more than a " +

@@ -81,21 +81,13 @@ export const mail = group("mail", "The links of emails.", [
       text: asPage,
     },
     async (call) => {
-      const {
-        store,
-        link,
-        token,
-        profile: read,
-        language,
-        sender,
-        isPurged,
-      } = await readerOf("unsubscribe", call, {
-        eventual: true,
-      });
-      if (isPurged) return gonePage(language, sender);
+      const reader = await readerOf("unsubscribe", call, { eventual: true });
+      const { store, link, token, language, sender } = reader;
+      if (reader.isPurged) return gonePage(language, sender);
+
       // A read that is a moment old may not end the request here: it is read again. Otherwise the conditions of the
       // write decide.
-      const profile = isOpen(read) ? read : await getProfile(store, link.subscriber);
+      const profile = isOpen(reader.profile) ? reader.profile : await getProfile(store, link.subscriber);
       const isNew = isOpen(profile);
       const counted = isNew ? await optOutWrites(store, link) : [];
       await unsubscribe(store, link, profile, counted);

@@ -63,7 +63,6 @@ export interface TestSend {
   workspace: WorkspaceRecord | undefined;
   /** The arm of recipients who are not in the draw. */
   arm: Arm;
-  /** The draw of a preview of the send. */
   draw: TestDraw | undefined;
   /** The profile whose attributes fill the texts; undefined: each recipient's own. */
   shownAs: LivingProfile | undefined;

@@ -28,7 +28,6 @@ export type OpenedChannel =
   | { kind: "held"; outcome: SendOutcome }
   | { kind: "missing" };
 
-/** The credentials of a send's channel. */
 export async function credentialsFor(work: Work, channel: ChannelType): Promise<OpenedChannel> {
   const { store, vault, clock, opened } = work;
   const { deliverySettings } = work.job;

@@ -36,7 +36,6 @@ import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
 import { topicRefusal } from "./topic-choices.ts";
 import { type PreparedMessage, recipientOf, targetOf, type WaitQueue, type Work } from "./work.ts";
 
-/** The sources of a round's messages. */
 interface MessageSources {
   work: Work;
   times: RoundTimes;

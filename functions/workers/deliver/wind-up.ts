@@ -45,7 +45,6 @@ async function takeClaim({ store, ids, clock, chunkRef, claim }: Work): Promise<
   return claim ? { kind: "begun", hold, at: claiming.lease.at } : { kind: "unbegun", hold };
 }
 
-/** Takes the round on the row of a job. */
 function takeRound(work: Work): TakenChunk {
   const { round: at = 0 } = work.job.direct ?? {};
   const hold: Hold = { kind: "round", at };

@@ -32,7 +32,6 @@ export interface Person {
   rows: PersonRow[];
 }
 
-/** The addresses that a person has. */
 export interface PersonAddresses {
   email?: string | undefined;
   phone?: unknown;

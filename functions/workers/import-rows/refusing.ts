@@ -84,7 +84,6 @@ export const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<stri
   asks,
 });
 
-/** The refusals of a rejected row. */
 interface RowRefusals {
   from: ImportedFrom;
   refusals: Refusals;

@@ -88,7 +88,6 @@ export const idOf = (kind: "email" | "phone", text: unknown): string | undefined
   return address === undefined ? undefined : addressId(kind, address);
 };
 
-/** Reads the rows of the addresses of people and of rejected rows. */
 export async function readAddresses(
   store: StoreReader,
   { people, addresses }: Rehearsal,

@@ -14,7 +14,6 @@ import { disableFailing, findWebhook, signingSecrets } from "../../../shared/sto
 import { type AttemptMessage, mayPost, requeue, sequenceOf, type WorkerContext } from "./context.ts";
 import { type Attempt, followUp, post, record } from "./posting.ts";
 
-/** A message with its delivery and its endpoint. */
 interface Task {
   message: AttemptMessage;
   webhook: WebhookRow;

@@ -43,7 +43,6 @@ export const recordsOfReceived = ({ origin, events }: ReceivedEvents): ArchivedR
     },
   }));
 
-/** The archive record of an outcome. */
 export function recordOfOutcome({
   origin,
   id,

@@ -175,7 +175,6 @@ export function partitionOf(item: Item, { hash }: Keys): string {
   return (S ?? N ?? B)!;
 }
 
-/** The key attributes of an item. */
 export function keyOf(item: Item, keys: Keys): Item {
   const key: Item = { [keys.hash.name]: item[keys.hash.name] as AttributeValue };
   if (keys.range) key[keys.range.name] = item[keys.range.name] as AttributeValue;

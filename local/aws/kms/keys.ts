@@ -114,7 +114,6 @@ export function openKeys({ clock, ids, database, rsaKey }: Deps & { rsaKey?: () 
   };
 }
 
-/** The description of a key. */
 export function metadataOf(key: Key): Wire {
   return {
     AWSAccountId: ACCOUNT,

@@ -56,7 +56,6 @@ export function readXml(source: string): XmlElement {
   return root;
 }
 
-/** The text of a child element. */
 export const textOf = (parent: XmlElement, name: string): string | undefined =>
   parent.children.find((child) => child.name === name)?.text;
 

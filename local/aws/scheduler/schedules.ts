@@ -5,7 +5,6 @@ import type { Wire } from "../stand-in.ts";
 export interface Schedule {
   group: string;
   name: string;
-  /** The request of the caller. */
   input: Wire;
   createdAt: number;
   /** When it fires next; undefined when it is over. */

@@ -2,7 +2,6 @@
 import { parseArgs } from "node:util";
 import type { Io } from "./io.ts";
 
-/** Exit codes. */
 export const EXIT = {
   ok: 0,
   failed: 1,
@@ -94,7 +93,6 @@ export function readArguments(of: Command, words: readonly string[], io: Io): Ca
 
 const column = (left: string, right: string, width: number) => `  ${left.padEnd(width)}  ${right}`;
 
-/** The help of a command. */
 export function helpOf({ name, args, summary, about, options }: Command): string {
   const rows = Object.entries({ ...options, ...common }).map(
     ([key, { value, about: text }]: [string, Option]) => [`--${key}${value ? ` ${value}` : ""}`, text] as const,
@@ -111,7 +109,6 @@ export function helpOf({ name, args, summary, about, options }: Command): string
   ].join("\n");
 }
 
-/** The list of commands. */
 export function overview(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return [

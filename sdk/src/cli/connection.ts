@@ -35,7 +35,6 @@ interface ConnectionOptions {
   takesServerKey?: boolean;
 }
 
-/** Whether the environment has credentials. */
 export const hasCredentials = ({
   ENGAGEMENT_TOKEN: token,
   ENGAGEMENT_SERVER_KEY: key,

@@ -77,7 +77,6 @@ export class EngagementInbox extends HTMLElement {
     this.#render([]);
   }
 
-  /** The feed that it shows. */
   get feed(): Feed | undefined {
     return this.#feed;
   }

@@ -27,7 +27,6 @@ export interface SealedSends extends Seal {
 /** The end of a call, with the MAC of its fields. */
 export interface AuditOutcome {
   status: number;
-  /** The error code of a refusal. */
   code?: string | undefined;
   created?: string | undefined;
   /** Nothing was written: the call only reported what it would write. */

@@ -9,7 +9,6 @@ import type { AuditOutcome, AuditRow, SealedSends } from "./items.ts";
 export const GENESIS = "0";
 const MAC_CHARACTERS = 32;
 
-/** The key of a workspace's trail. */
 export const auditKey = ({ cursorKey }: Pick<RootSecrets, "cursorKey">, tenant: string): Buffer =>
   hmacUnder(cursorKey).update(`audit:v1:${tenant}`).digest();
 

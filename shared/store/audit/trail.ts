@@ -85,7 +85,6 @@ interface EndedEntry extends BegunEntry {
   outcome: AuditOutcome;
 }
 
-/** The table of a workspace, and the key of its trail. */
 interface WorkspaceTrail {
   table: Table<"workspace">;
   key: Buffer;

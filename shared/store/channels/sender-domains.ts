@@ -46,7 +46,6 @@ export const SenderDomain = titled("SenderDomain", {
 });
 type SenderDomain = v.InferOutput<typeof SenderDomain>;
 
-/** The state as the API returns it. */
 export const senderDomainOf = ({ spf, dkim, dmarc, ...rest }: SenderDomainState): SenderDomain => ({
   ...rest,
   spf: shown(spf),

@@ -29,7 +29,6 @@ export async function watchersChanged(store: Store): Promise<void> {
   await store.change(WatchVersion, {}, NEXT_VERSION);
 }
 
-/** A version of the watchers of a workspace. */
 export interface WatcherVersion {
   version: number;
 }

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { MessageBody, MessageTitle } from "../../contract/message-text.ts";
-import { maxCharacters, OneOf, said, Uuid, WholeNumber } from "../../contract/schemas.ts";
+import { atField, maxCharacters, OneOf, said, Uuid, WholeNumber } from "../../contract/schemas.ts";
 import { validateTemplate } from "../../rules/render.ts";
 import { checkUrlTemplate, URL_LENGTH } from "../../rules/safe-url.ts";
 import { formats } from "./items.ts";
@@ -82,14 +82,7 @@ export const Display = v.pipe(
     const needsEvent = value.trigger === "event";
     if (needsEvent === (value.trigger_event !== undefined)) return;
     const message = needsEvent ? "is required when trigger is event" : "is only for the trigger event";
-    const at = {
-      type: "object",
-      origin: "value",
-      input: value,
-      key: "trigger_event",
-      value: value.trigger_event,
-    } as const;
-    addIssue({ message, path: [at] });
+    addIssue({ message, path: [atField(value, "trigger_event")] });
   }),
 );
 

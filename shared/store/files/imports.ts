@@ -14,7 +14,7 @@ import type { Capability } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import type { ProblemKind } from "../subscribers/import-problems.ts";
 import { bucketOf, bucketUse, exportFolder } from "./exports.ts";
-import { removeObjects } from "./removal.ts";
+import { removeSomeOf } from "./removal.ts";
 
 const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
 
@@ -153,17 +153,13 @@ export const importRemoval: Capability<"importFiles", { removeSome(): Promise<nu
   as: "importFiles",
   ...bucketUse("s3:DeleteObject"),
   open: (deps) => {
-    const { client, Bucket } = bucketOf(deps);
+    const bucket = bucketOf(deps);
     return (tenant) => ({
       /** Removes up to a thousand objects of each folder. @returns how many there were */
       removeSome: async () => {
+        const folders = [folder(tenant, "uploads"), folder(tenant, "rejected"), exportFolder(tenant)];
         let count = 0;
-        for (const Prefix of [folder(tenant, "uploads"), folder(tenant, "rejected"), exportFolder(tenant)]) {
-          const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix }));
-          const keys = Contents.flatMap(({ Key }) => Key ?? []);
-          await removeObjects({ client, Bucket }, keys);
-          count += keys.length;
-        }
+        for (const name of folders) count += await removeSomeOf(bucket, name);
         return count;
       },
     });

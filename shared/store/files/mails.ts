@@ -1,6 +1,6 @@
 // The HTML and the design of large mails, as objects of S3 named by the workspace and the hash of both. They are stored
 // before the row that names them, never change, and are deleted with the workspace (docs/decisions/0104).
-import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { SECOND } from "../../kernel/clock.ts";
 import { type Capability, type Deps, setting } from "../../kernel/deps.ts";
 import { namedError } from "../../kernel/errors.ts";
@@ -8,7 +8,7 @@ import type { TenantId } from "../../kernel/ids.ts";
 import { errorFields } from "../../kernel/log.ts";
 import { onAbort, withTimeLimit } from "../../kernel/time-limit.ts";
 import { hashesIn, joined, type SaysByChannel, split } from "../sends/content/apart.ts";
-import { removeObjects } from "./removal.ts";
+import { removeSomeOf } from "./removal.ts";
 
 /** A folder in the bucket of assets, beside the public one. */
 export const MAILS_FOLDER = "mails/";
@@ -157,15 +157,7 @@ export const mailRemoval: Capability<"mailFiles", { removeSome(): Promise<number
     { actions: ["s3:ListBucket"], on: "assets-bucket" },
   ],
   open: (deps) => {
-    const { client, Bucket } = bucketOf(deps);
-    return (tenant) => ({
-      /** Removes up to a thousand. @returns how many there were */
-      removeSome: async () => {
-        const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix: folder(tenant) }));
-        const keys = Contents.flatMap(({ Key }) => Key ?? []);
-        await removeObjects({ client, Bucket }, keys);
-        return keys.length;
-      },
-    });
+    const bucket = bucketOf(deps);
+    return (tenant) => ({ removeSome: () => removeSomeOf(bucket, folder(tenant)) });
   },
 };

@@ -14,7 +14,6 @@ export interface Credit {
 export const nameOf = ({ group, id }: Credit) => `${group}#${id}`;
 export const placeOf = (credit: Credit) => `${nameOf(credit)}#${credit.day}`;
 
-/** Parses the key of a credit. */
 export function creditAt(place: string): Credit {
   const [group = "", id = "", day = ""] = place.split("#");
   return { group: group === "campaign" ? group : "journey", id, day };

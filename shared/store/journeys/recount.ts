@@ -72,7 +72,6 @@ export async function countRuns(store: Store, journey: string, shard: string): P
   return sumOf(...parts);
 }
 
-/** The addends of a run whose subscriber was erased. */
 const addendsOfErased = (entry: RunEntryRow): Addends[] =>
   entry.subscriber === undefined ? [{ [`r:${entry.status}`]: 1 }, outcomesIn(entry)] : [];
 

@@ -5,7 +5,6 @@ import { runStatuses } from "../../rules/run-states.ts";
 import { item, type KeyOf, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
 
-/** The cause of a run. */
 export const Cause = v.object({
   event_id: v.optional(v.string()),
   event_name: v.optional(v.string()),
@@ -125,7 +124,6 @@ export const rowKeyOf = ({ subscriber_id: subscriber, journey_id: journey, sk }:
 export const runKeys = (journey: string, entries: readonly RunEntryRow[]) =>
   entries.flatMap(({ sk, subscriber }) => (subscriber === undefined ? [] : [{ subscriber, journey, run: sk }]));
 
-/** The key of a run in the shard of its journey. */
 export const runEntryKey = (journey: string, run: string) => ({ journey, shard: run.at(-1) ?? "", run });
 
 export const RefusalCount = item({

@@ -7,7 +7,6 @@ import { familyOf } from "../families.ts";
 import { type ConditionOf, type ItemWrite, putItem } from "../item.ts";
 import { NEWEST, RunItem, type RunKey, type RunRow, runPrefix } from "./run-items.ts";
 
-/** A subscriber in a journey. */
 export interface RunPlace {
   subscriber: string;
   journey: string;

@@ -176,7 +176,6 @@ export async function endRun(store: Store, run: RunState, reason: string): Promi
   return isCanceled ? "canceled" : "moved";
 }
 
-/** Whether a row is a run of a subscriber. */
 export const isRun = ({ pk, sk }: Key): boolean => pk.includes("#U#") && sk.startsWith("J#");
 
 /** Cancels and removes the runs of an erased subscriber; the counts keep what they count, without the subscriber. */

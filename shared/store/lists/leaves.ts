@@ -229,7 +229,6 @@ export async function forgetInLeaf(store: Store, segment: string, subscriber: st
   );
 }
 
-/** Which members of a shard are read. */
 export interface ShardPage {
   shard: string;
   /** The id of the last one of the page before. */

@@ -59,7 +59,6 @@ export const DeviceItem = item({
 
 export type DeviceRow = RowOf<typeof DeviceItem>;
 
-/** The address of a push. */
 export interface DeviceAddress extends Pick<DeviceRow, "platform"> {
   token?: string | undefined;
   subscription?: JsonText<PushSubscription> | undefined;

@@ -77,7 +77,6 @@ interface ExistingDevice {
   /** The rows that point from the device_id and from the address to a device. */
   name: Pointer | undefined;
   token: Pointer | undefined;
-  /** The device that this registration is of. */
   device: DeviceRow | undefined;
   /** Another device that has had this address until now. */
   former: DeviceRow | undefined;
@@ -191,7 +190,6 @@ async function applyRegistration(
   return doneBy(store.transact(writes));
 }
 
-/** The pointer is as it was read. */
 const asRead = (pointer: Pointer | undefined): PointerCondition =>
   pointer ? all(is("subscriber", pointer.subscriber), is("device", pointer.device)) : absent();
 

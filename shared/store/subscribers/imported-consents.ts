@@ -33,7 +33,6 @@ const CHANNEL = "email";
 /** A file of 50 MB has less than 2^26 lines: 12 bits of an id and these. */
 const LOW_LINE_BITS = 14;
 
-/** A row of an import. */
 export interface ImportedFrom {
   job: string;
   /** When the import was created, RFC 3339. */

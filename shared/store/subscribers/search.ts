@@ -152,7 +152,6 @@ const matchesIn = (profile: LivingProfile, looks: readonly SearchPrefix[]): Entr
 const isFirstMatch = (profile: LivingProfile, looks: readonly SearchPrefix[], position: string): boolean =>
   matchesIn(profile, looks).map(positionOf).sort(inBytes)[0] === position;
 
-/** Whether a search matches a subscriber whose profile was read. */
 export const isFoundBy = (profile: LivingProfile, q: string): boolean => matchesIn(profile, looksFor(q)).length > 0;
 
 /** The order of sort keys. */

@@ -181,7 +181,6 @@ export const AgentCredential = platformItem({
 /** The counter of one window. */
 const counter = { count: v.number(), expires: v.number() };
 
-/** The prefix of the keys of a workspace's counters. */
 export const requestCountPrefix = (tenant: string): string => `LIMIT#minute#${tenant}#`;
 
 export const RequestCount = platformItem({

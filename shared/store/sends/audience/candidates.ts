@@ -37,7 +37,6 @@ interface CandidatePage {
   next: string | undefined;
 }
 
-/** A range of the audience of a job. */
 export interface RangeRef {
   job: string;
   range: string;

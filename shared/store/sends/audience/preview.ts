@@ -63,7 +63,6 @@ export const SendPreview = v.object({
       deferred_until: v.nullable(Timestamp),
       title: personal(v.nullable(v.string())),
       body: personal(v.nullable(v.string())),
-      /** The custom data of the send. */
       data: personal(v.optional(v.nullable(v.record(v.string(), v.any())))),
     }),
   ),

@@ -61,7 +61,6 @@ const WINDOW = 250;
 /** Recipients whose rows are read at once. */
 const MAX_CONCURRENT = 25;
 
-/** A recipient as its chunk has it. */
 interface ChunkRecipient {
   subscriber: string;
   /** Where it is delivered to; undefined for one who gets nothing. */
