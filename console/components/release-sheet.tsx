@@ -65,7 +65,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
   const { title, act, action, preview, body, at, who, when, by, gaps, onRelease, close } = props;
   const [typed, setTyped] = useState("");
   const [isLateMeant, setLateMeant] = useState(false);
-  const counts = preview?.data?.counts;
+  const { counts, exact } = preview?.data ?? {};
   const isLate = when.some(({ at }) => at !== undefined && Date.parse(at) <= now());
   const uncounted = preview ? act.split(" ")[0] : act;
   const isMany = counts !== undefined && counts.sent > MANY;
@@ -128,7 +128,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
               refusal={refusal}
               isBusy={action.isBusy}
             >
-              {counts ? `${act} ${plural(counts.sent, "person", "people")}` : uncounted}
+              {counts ? `${act} ${exact ? "" : "about "}${plural(counts.sent, "person", "people")}` : uncounted}
             </Button>
           </div>
         </Form>

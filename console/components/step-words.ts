@@ -51,11 +51,13 @@ export interface StepExit {
   /** The label in the chart. */
   short: string;
   outcome: string;
+  /** What became of the person, where the outcome does not say it. */
+  word?: string;
 }
 
 export const ways: Record<StepType, readonly StepExit[]> = {
   send: [{ field: "next", label: "", short: "", outcome: "sent" }],
-  delay: [{ field: "next", label: "", short: "", outcome: "delayed" }],
+  delay: [{ field: "next", label: "", short: "", outcome: "delayed", word: "waited" }],
   branch: [
     { field: "then", label: "If so", short: "yes", outcome: "branch:then" },
     { field: "else", label: "If not", short: "no", outcome: "branch:else" },
@@ -74,5 +76,5 @@ export function outcomeText(outcome: string): string {
     .flat()
     .find((one) => one.outcome === outcome);
   const [what = "", reason] = outcome.split(":");
-  return way?.label || (reason ? `${what}: ${reasonText(reason)}` : what);
+  return way?.word || way?.label || (reason ? `${what}: ${reasonText(reason)}` : what);
 }

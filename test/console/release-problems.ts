@@ -105,7 +105,7 @@ export function releaseProblemStories(open: () => Promise<Tab>): void {
     await press(page, "Save");
     await page.getByText("The journey is saved.").waitFor();
     await press(page, "Activate");
-    await dialog.getByText(/^In the last 30 days that were \d+ people, such as /).waitFor();
+    await dialog.getByText(/^In the last 30 days it happened for \d+ people, such as /).waitFor();
     const each = dialog.getByText(
       /^About \$0\.0+[1-9]\d* for a person who gets every message, computed at list prices/,
     );

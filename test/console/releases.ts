@@ -222,7 +222,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Button 1", { exact: true }).fill("Shop now");
     await page.getByLabel("URL of button 1").fill("https://example.com/");
     await page.getByLabel("Compare with a variant B").check();
-    await press(page, "Variant B");
+    await page.getByRole("button", { name: "Variant B", pressed: true }).waitFor();
     expect(await page.getByLabel("Body").inputValue()).toMatch(/^Half of everything, /);
     await page.getByLabel("Title").fill("Winter is over");
     await page.getByLabel("Body").fill("All of it for half.");
@@ -237,8 +237,14 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByRole("link", { name: "Edit", exact: true }).click();
     await page.getByLabel("Compare with a variant B").uncheck();
     await page.getByLabel(/^Ends/).fill("");
+    await page.getByLabel(/^Held out as control group/).fill("20");
     await press(page, "Save the draft");
     await page.getByText("1 May 2030").waitFor({ state: "detached" });
+    // Another draw decides who is held out as it is published.
+    await press(page, "Publish");
+    await dialog.getByText(/^About \d+ people/).waitFor();
+    await dialog.getByRole("button", { name: /^Publish to about \d+ people$/ }).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     expect(await page.getByRole("button", { name: "Variant B" }).count()).toBe(0);
     await choose(page, "Duplicate");
     await page.getByText("The copy is a draft.").waitFor();

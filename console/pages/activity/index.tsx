@@ -53,7 +53,7 @@ function Sends() {
       noun="send"
       page={{
         title: "Activity",
-        about: "Every send, the newest first. Open one to see who got it, and why someone did not.",
+        about: "Every send, the last made first. Open one to see who got it, and why someone did not.",
       }}
       caption="Sends"
       rows={rows}

@@ -180,9 +180,10 @@ function Says({ form: { values, set, field, faultAt }, arm, setArm }: SaysProps)
         split={values.split}
         note="Each person sees one of the two; buttons are the same."
         // B has texts of its own, and begins with those of A.
-        onInput={({ ab = values.isTest, split = values.split }) =>
-          set({ isTest: ab, split, ...(ab && !values.b.title && !values.b.body && { b: values.a }) })
-        }
+        onInput={({ ab = values.isTest, split = values.split }) => {
+          set({ isTest: ab, split, ...(ab && !values.b.title && !values.b.body && { b: values.a }) });
+          if (ab !== values.isTest) setArm(ab ? "b" : "a");
+        }}
       />
     </Card>
   );

@@ -205,6 +205,9 @@ function Release({ experience, verb, close }: GoingProps & { close: () => void }
     ],
     { when: channels !== undefined },
   );
+  // It takes no preview: who is held out is drawn anew as it goes out (AMB-140 is of sends and releases).
+  const isDrawnAnew = holdout_percentage > 0 && { exact: false };
+  const expected = { ...preview, data: preview.data && { ...preview.data, ...isDrawnAnew } };
   const refusals = [
     end_at && Date.parse(end_at) <= now() && "The time at which it ends has passed. Edit it first.",
     channels && channel_ids.length === 0 && "Connect the in-app channel first.",
@@ -220,7 +223,7 @@ function Release({ experience, verb, close }: GoingProps & { close: () => void }
       title={`${verb} ${name}?`}
       act={`${verb} ${verb === "Publish" ? "to" : "for"}`}
       action={going}
-      preview={preview}
+      preview={expected}
       when={[{ at: start_at }]}
       by={[
         ["Format", inWords(format)],

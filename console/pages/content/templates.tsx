@@ -1,4 +1,4 @@
-// Templates: named texts that sends, schedules and journeys refer to.
+// Templates: named texts that sends, campaigns, journeys and schedules refer to.
 import { useState } from "preact/hooks";
 import type { Template } from "../../../sdk/src/types.gen.ts";
 import { inPlain } from "../../../shared/rules/placeholders.ts";
@@ -24,7 +24,7 @@ export function Templates() {
       keyOf={({ id }) => id}
       nameOf={({ name }) => name}
       hrefOf={({ id }) => pathTo("content", `templates/${id}`)}
-      empty={{ about: "A template is written once; sends, schedules and journeys refer to it." }}
+      empty={{ about: "A template is written once; sends, campaigns, journeys and schedules refer to it." }}
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "Title", cell: ({ content }) => inPlain(content.title) },

@@ -29,6 +29,14 @@ const LINES: readonly Line[] = [
   { name: "Not delivered", measure: "failed" },
 ];
 
+type Send = NotificationsListAnswer["items"][number];
+
+/** When it went out; one that is still to go out stands where it was made. */
+const wentOutAt = ({ created_at, scheduled_at }: Send): number =>
+  scheduled_at && Date.parse(scheduled_at) <= now() ? Date.parse(scheduled_at) : Date.parse(created_at);
+
+const byTime = (a: Send, b: Send): number => wentOutAt(b) - wentOutAt(a);
+
 export function View() {
   const channels = useQuery("channels.list", []);
   const sends = useQuery("notifications.list", [{ limit: LATEST, exclude_source_type: "journey" }]);
@@ -61,7 +69,7 @@ export function View() {
         <Collection
           noun="send"
           card="Latest sends"
-          rows={{ first: sends, items: sends.data?.items.slice(0, SHOWN) ?? [] }}
+          rows={{ first: sends, items: sends.data?.items.toSorted(byTime).slice(0, SHOWN) ?? [] }}
           filters={<a href={pathTo("activity")}>All activity</a>}
           usual={SHOWN}
           keyOf={({ id }) => id}

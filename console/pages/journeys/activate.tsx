@@ -116,8 +116,7 @@ function Who({ journey }: { journey: Journey }) {
       {error && <Failure error={error} retry={refresh} />}
       {lately && (
         <p>
-          In the last {durationText(LATELY)} that {lately.estimated_count === 1 ? "was" : "were"}{" "}
-          {!lately.exact && "about "}
+          In the last {durationText(LATELY)} it happened for {!lately.exact && "about "}
           <b>{plural(lately.estimated_count, "person", "people")}</b>
           <SuchAs of={lately.estimated_count} people={lately.sample_subscriber_ids} />.
         </p>

@@ -63,14 +63,18 @@ export function Reach({ profile }: { profile: SubscriberProfile }) {
 }
 
 /** What a marketing message that is sent now does. */
-function sentenceOf({ samples: [sample], skip_reasons }: NotificationPreview): string {
+function sentenceOf({ samples: [sample], skip_reasons, missed_by_class }: NotificationPreview): string {
   const [reason] = Object.keys(skip_reasons);
   if (!sample) return `A marketing message sent now would not go out${reason ? `: ${reasonText(reason)}` : ""}.`;
   const names = [...new Set(sample.channels)].map(channelName);
   const by = names.length > 0 ? ` by ${listed(names)}` : "";
+  const missed = Object.entries(missed_by_class).flatMap(([name, reasons]) =>
+    Object.keys(reasons).map((reason) => `${channelName(name)} (${reasonText(reason)})`),
+  );
+  const end = `${by}${missed.length > 0 ? `, and not by ${listed(missed)}` : ""}.`;
   return sample.deferred_until
-    ? `A marketing message sent now would wait for the end of quiet hours, ${momentText(sample.deferred_until)}, and go out${by}.`
-    : `A marketing message sent now would go out${by}.`;
+    ? `A marketing message sent now would wait for the end of quiet hours, ${momentText(sample.deferred_until)}, and go out${end}`
+    : `A marketing message sent now would go out${end}`;
 }
 
 interface WhereProps {
