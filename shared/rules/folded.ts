@@ -10,6 +10,17 @@ export const folded = (text: string): string =>
     .replaceAll(/\p{M}/gu, "")
     .replaceAll(/[łßøæœđ]/g, (letter) => LETTERS[letter] ?? letter);
 
+/** The zeros of the decimal digits of other scripts: Arabic, Persian, Devanagari, Bengali, Thai, and full width. */
+const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10];
+
+/** The text with the digits of other scripts as `0` to `9`. */
+export const plainDigits = (text: string): string =>
+  text.replaceAll(/\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0) ?? 0;
+    const zero = ZEROS.find((start) => code >= start && code < start + 10);
+    return zero === undefined ? digit : String(code - zero);
+  });
+
 const SPELLED: Readonly<Record<string, string>> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
 /** The spelling of a name without special keys: `mueller` for Müller. */

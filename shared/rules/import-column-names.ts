@@ -138,11 +138,23 @@ const OF_A_CHANGE = /status|state|updat|chang|modif|consent(?:at|timestamp)$/;
 const MAY_DENY = new RegExp(
   [
     "confirm|conferm|bestatig|bevestig|potwierdz|verif|doubleopt|^doi|activ|aktiv|actif|attiv|enabled|disabled",
-    "^(?:granted|given|agree|accept|answer|decision|choice|response|action|transaction|purpose|zweck|value|wert)",
-    "^(?:left|leave|exit|end(?!ur)|cancel|stop|austritt)|remov|delet|geloscht|kundig|vertragsende|retire|resili|elimin|disdett|sperr|block|revo[kc]|withdr|former|ausgetreten",
+    "^(?:granted|given|agreed?|accept(?:ed)?|answer|decision|choice|response|(?:trans)?action)(?:at|on|date|type|status|value)?$|purpose|zweck|^(?:value|wert)$",
+    "^(?:left|leave|leaving|exit(?:ed)?|end(?:ed|s)?|cancel\\w*|stop(?:ped)?|austritt)(?:at|on|date|time|datum|am|reason|grund)?$",
+    "remov|delet|geloscht|kundig|vertragsende|retire|resili(?!en)|(?<!pr)elimin|disdett|sperr|block|revo[kc]|withdr|(?<!per|trans|in)former|ausgetreten",
   ].join("|"),
 );
-const mayDeny = perHeader((header) => header.filter((name) => MAY_DENY.test(columnKey(name))));
+/** What such words are about elsewhere: what people did last, what they ordered, and other things that they confirmed. */
+const OF_OTHER_DEEDS = new RegExp(
+  [
+    "(?:last|latest|recent|letzte|derniere?|ultim[ao]|laatste|ostatni[aey]?|site|web|app|user|customer)\\w*(?:activ|aktiv|actif|attiv|atividad)",
+    "activit(?!ystatus)|aktivitat|attivita|aktywnos|(?:inter|radio|pro)a[ck]tiv|daysactive|activedays|activesince|aktivseit",
+    "order|purchase|booking|reservation|appointment|invoice|payment|shipment|ticket|bestell|buchung|rechnung|commande|pedido",
+    "(?:count|number|amount|rate|score|revenue|anzahl|frist)$|^(?:number|anzahl)of|retirement|withdrawals|^block$|(?:home|street|city|apartment)block",
+    "(?:phone|mobile|identity|age|address|document|bank|kyc|card|push|location|2fa|mfa|factor|biometric\\w*|darkmode)(?:is)?(?:verif|confirm|enabled|disabled)",
+  ].join("|"),
+);
+const mayDenyBy = (key: string): boolean => MAY_DENY.test(key) && !OF_OTHER_DEEDS.test(key);
+const mayDeny = perHeader((header) => header.filter((name) => mayDenyBy(columnKey(name))));
 
 /**
  * Whether a time in a column is a yes by itself: its name is about consent, as in `Opt-in date`, and no other column

@@ -143,6 +143,8 @@ function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
 
 /** A day of which nobody knows whether the month comes first. `1/0/00` and `01/01/1970` stand for no day. */
 const DAY_OR_MONTH = /^0?[1-9]\d?[/.-]0?[1-9]\d?[/.-](?:199\d|20\d{2}|9\d|0[1-9]|[1-6]\d)(?!\d)/;
+/** The only words for a yes in a status of anything: `Opt-in`, `Double opted in`. */
+const AGREED = /^(?:re|double|single|confirmed)?opt(?:ed)?in$/;
 const OTHER_STATUS = /^[02-9]$/;
 
 /** The claim of a cell by itself. */
@@ -162,7 +164,10 @@ function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim 
     const hasEnded = of === undefined && !isOfTrade && isOver(value);
     // Events have names such as `users.messages.email.Unsubscribe`.
     const last = /[a-z]\.([a-z]+)$/i.exec(value)?.[1] ?? "";
-    return asClaim(standingOf(value) ?? standingOf(last) ?? (isOut || hasEnded ? "opted_out" : undefined), value);
+    const negative = standingOf(value) ?? standingOf(last) ?? (isOut || hasEnded ? "opted_out" : undefined);
+    return (
+      asClaim(negative, value) ?? (AGREED.test(columnKey(value)) ? { status: "opted_in", said: value } : undefined)
+    );
   }
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
   if (sign === "word" && saysSuppressed(value)) return asClaim("suppressed");

@@ -5,13 +5,13 @@ import { isAuthor } from "./import-message-logs.ts";
 import {
   bareName,
   columnKey,
+  hasOwnIds,
   isLikeEmail,
   isLikePhone,
   isNumber,
   isOfOthers,
   isRecipient,
   maybeAddress,
-  OF_CUSTOMER_IO,
   phoneLead,
   rankOf,
   type Standard,
@@ -60,7 +60,7 @@ export function usualFields(
     // The name in our own exports, whatever else is an attribute there.
     if (field === "phone" && header[i]?.trim() === field) return Number.NEGATIVE_INFINITY;
     if (field === "consent_status" && isOfPurchase(keys[i] ?? "", header)) return Number.POSITIVE_INFINITY;
-    if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;
+    if (field === "external_id" && keys[i] === "id" && hasOwnIds(header)) return -1;
     const isLastName =
       field === "last_name" && keys[i] === "name" && BESIDE_A_NAME.some((neighbor) => keys.includes(neighbor));
     const rank = isLastName ? BEHIND_ALL : rankOf(field, keys[i] ?? "");

@@ -1,5 +1,5 @@
 // The usual names of columns in files (AMB-133).
-import { folded } from "./folded.ts";
+import { folded, plainDigits } from "./folded.ts";
 
 /** The languages of known names of columns, regions and months. */
 export const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl"];
@@ -35,7 +35,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     id utilisateur | id de usuario | id usuario | benutzer id | nutzer id | gebruikers id | id użytkownika | id do usuário |
     id do utilizador |
     customer number | named user | named user id | extern id | kundennummer | client id | id client | id cliente | klantnummer | identity |
-    müşteri no | müşteri numarası | kundnummer | kundenr | asiakasnumero | 用户id | 会员id | 会员编号 | 客户编号 | номер клиента | رقم العميل | מספר לקוח | 會員id | 會員編號 | 客户id | 회원id | 회원번호 | 고객번호
+    müşteri no | müşteri numarası | kundnummer | kundenr | asiakasnumero | 用户id | 会员id | 会员编号 | 客户编号 | номер клиента | رقم العميل | מספר לקוח | 會員id | 會員編號 | 客户id | 회원id | 회원번호 | 고객번호 | local id
   `),
   email: listed(`
     email | email address | primary email | customer email | contact email | user email | work email |
@@ -64,11 +64,11 @@ export const usualNames: Record<Standard, readonly string[]> = {
   `),
   first_name: listed(`
     first_name | fname | given name | forename | first | vorname | rufname | prénom | nombre | nombres | primer nombre | nome |
-    primeiro nome | nome próprio | voornaam | imię | 名
+    primeiro nome | nome próprio | voornaam | imię | 名 | adı | isim | الاسم الأول | имя | שם פרטי
   `),
   last_name: listed(`
     last_name | lname | surname | family name | last | nachname | familienname | nom | nom de famille | apellidos | apellido |
-    primer apellido | cognome | sobrenome | apelido | último nome | achternaam | familienaam | nazwisko | 姓 | 苗字
+    primer apellido | cognome | sobrenome | apelido | último nome | achternaam | familienaam | nazwisko | 姓 | 苗字 | soyad | soyadı | soyisim | اسم العائلة | фамилия | שם משפחה
   `),
   timezone: listed(`
     timezone id | iana time zone | timezone | time zone | timezone name | tz | zeitzone | fuseau horaire | zona horaria |
@@ -89,7 +89,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     opt in timestamp | opted in at | email opted in at | email opt in at | email opt in time | email opt in date |
     double opt in date | subscribed at | subscribed on | subscription date | einwilligung am | einwilligungsdatum |
     opt-in-datum | date de consentement | fecha de consentimiento | data do consentimento | data consenso |
-    datum toestemming | data zgody
+    datum toestemming | data zgody | izin tarihi | onay tarihi | تاريخ الموافقة | дата согласия | 同意日 | 同意日時
   `),
   consent_source: listed(`
     consent_source | opt in source | email opt in source | consent method | signup source | marketing consent source |
@@ -181,7 +181,7 @@ export const bareName = (name: string): string =>
 export const columnKey = (name: string): string =>
   name.length > MAX_NAME
     ? ""
-    : folded(name)
+    : plainDigits(folded(name))
         .replaceAll("ı", "i")
         .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
@@ -292,7 +292,9 @@ export function pluslessOf(name: string, header: readonly string[]): PluslessNum
 }
 
 const isOfBrevo = perHeader((header) => [...keysOf(header)].some((key) => OF_BREVO.test(key)));
-const isOfApps = perHeader((header) => [...keysOf(header)].some((key) => key === OF_CUSTOMER_IO || OF_APPS.test(key)));
+const isOfApps = perHeader((header) => [...keysOf(header)].some((key) => key === "cioid" || OF_APPS.test(key)));
 
-/** Customer.io writes its own id beside the sender's. */
-export const OF_CUSTOMER_IO = "cioid";
+/** Whether `ID` is the sender's own id of a person: Customer.io and MoEngage write it so, beside columns of theirs. */
+export const hasOwnIds = perHeader((header) =>
+  header.some((name) => /^(?:cio|moe)[_ ]|\(standard\)$/i.test(name.trim()) || columnKey(name) === "cioid"),
+);

@@ -71,6 +71,10 @@ const STATUS =
   /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global(?:er)?|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin|doi)?(status|state|statut|stato|estado)|status(?:explain|explanation|text|name)|sttext|статус|состояние|стан|状态|狀態|상태|(?:izin|onay)?durumu?|stav|الحالة|סטטוס|(removal|exclusion|deletion|stop)?reason|stopstatus|(event|subscribe)?type|event(?:name)?)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
+/** ActiveCampaign too, beside its counts of both kinds of bounces. */
+const isNumberedStatus = (key: string, header: readonly string[]): boolean =>
+  NUMBERED_STATUS.test(key) ||
+  (key === "status" && ["bouncedhard", "bouncedsoft"].every((of) => keysOf(header).has(of)));
 /** Consent to keep data is another question; a no to it may include mail. */
 const OF_DATA = any(
   "gdpr dsgvo rgpd lgpd rodo(?![a-z]) kvkk dataproc dataprotec datahandl ^dataconsent personaldata datenverarb datenschutz",
@@ -156,7 +160,7 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
   if (channels.length === 0 && PHONE_REFUSED.test(key)) return { sign, channels: ["sms"] };
   // Emarsys and Brevo number the answers to a question of consent.
-  const isNumbered = sign === "status" ? NUMBERED_STATUS.test(key) : sign === "in" && /optin(?!statusid)/.test(key);
+  const isNumbered = sign === "status" ? isNumberedStatus(key, header) : sign === "in" && /optin(?!statusid)/.test(key);
   const numbered = isNumbered && ({ isNumbered: true } as const);
   const moment = sign === "in" && isOfMoment(key) && ({ isMoment: true } as const);
   // Airship has one of these times for subscribers of mail, and nothing else.

@@ -1,5 +1,6 @@
 // Times in files: with a zone, in the zone of the import, or as a bare day (AMB-133).
 import { DAY, SECOND } from "../kernel/clock.ts";
+import { plainDigits } from "./folded.ts";
 import { columnKey, LANGUAGES } from "./import-names.ts";
 import { changeNear, isTimeZone } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
@@ -26,7 +27,7 @@ export function dateOrderOf(pattern: string): DateOrder | undefined {
 const OF_A_CLOCK = /^uhr$/i;
 const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})/;
 const CLOCK =
-  /^(?:[T ,]+|T|,? (?:at|um|à|a las|alle|às|om|o) )(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})(?:\.\d{1,9})?)?(?: ?([AP])\.? ?M\.?(?!\p{L}))?/iu;
+  /^(?:[T ,]+|T|,? (?:at|um|à|a las|alle|às|om|o) )(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})(?:[.,]\d{1,9})?)?(?: ?([AP])\.? ?M\.?(?!\p{L}))?/iu;
 /** `Z`, `+01:00`, and as JavaScript and Go write it: `GMT+0100 (CET)`, `+0000 UTC`. */
 const ZONE = /^ ?(?:(Z|UTC|GMT)|(?:GMT|UTC)?([+-])(\d{2}):?(\d{2})?)(?: UTC| \([^)]*\))?$/i;
 /** Names of zones outside IANA, with their hours. */
@@ -48,6 +49,8 @@ const UNIX = /^(?:\d{9,10}|\d{13}|\d{16})(?:\.\d+)?$/;
 const SERIAL = /^(?:3[3-9]|[45]\d)\d{3}(?:[.,]\d+)?$/;
 const SERIAL_START = Date.UTC(1899, 11, 30);
 
+/** `1st`, `1er`, `1º` */
+const ORDINAL = /(?<=^|[^\p{L}\p{N}])(\d{1,2})(?:st|nd|rd|th|er|\.?[ºª°])(?=[\s,])/iu;
 const DAY_MONTH =
   /^(?:\p{L}{2,9}\.?,? )?(\d{1,2})(?:\. ?|[ -])(?:de )?(\p{L}{3,12})\.?(?: de)?[ -](\d{4}|\d{2}(?!\d))/u;
 const MONTH_DAY = /^(?:\p{L}{2,9}\.?,? )?(\p{L}{3,12})\.? (\d{1,2}),? (\d{4})/u;
@@ -82,13 +85,14 @@ function inFigures(text: string): string {
     const clock = hours === undefined ? "" : `T${hours}:${minutes}:${seconds}`;
     return `${year}-${month}-${day}${clock}${text.slice(compact.length)}`;
   }
-  const named = DAY_MONTH.exec(text) ?? MONTH_DAY.exec(text);
+  const cardinal = text.replace(ORDINAL, "$1");
+  const named = DAY_MONTH.exec(cardinal) ?? MONTH_DAY.exec(cardinal);
   if (!named) return text;
   const [whole, first = "", other = "", year = ""] = named;
   const [day, name] = /^\d/.test(first) ? [first, other] : [other, first];
   const month = monthOf(name);
   const fullYear = year.length === 2 ? `20${year}` : year;
-  return month === undefined ? text : `${iso(fullYear, String(month), day)}${text.slice(whole.length)}`;
+  return month === undefined ? text : `${iso(fullYear, String(month), day)}${cardinal.slice(whole.length)}`;
 }
 
 /** Earlier times are placeholders such as `0001-01-01` and `1970-01-01`: nobody agreed online before. */
@@ -100,8 +104,22 @@ export function readTime(written: string, form: TimeForm): number | undefined {
   return at === undefined || at < FIRST ? undefined : at;
 }
 
+/** Characters without a form, which some systems write around the parts of a date. */
+const UNSEEN = /\p{Cf}/gu;
+/** A half of the day before the clock, as in Chinese, Japanese and Korean, or behind it, as in Arabic. */
+const HALF_BEFORE = /(上午|午前|오전|下午|午後|오후) ?(\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)/u;
+const HALF_BEHIND = /(?<=\d) ?([صم])$/u;
+const FIRST_HALVES = "上午|午前|오전|ص";
+const halfOf = (word: string): string => (FIRST_HALVES.split("|").includes(word) ? "AM" : "PM");
+
+/** The text with plain digits, and with the halves of a day as in English. */
+const asWritten = (text: string): string =>
+  plainDigits(text.replaceAll(UNSEEN, ""))
+    .replace(HALF_BEFORE, (_, half: string, clock: string) => `${clock} ${halfOf(half)}`)
+    .replace(HALF_BEHIND, (_, half: string) => ` ${halfOf(half)}`);
+
 function instantIn(written: string, form: TimeForm): number | undefined {
-  const text = inFigures(written);
+  const text = inFigures(asWritten(written));
   const exact = parseTimestamp(text);
   if (exact !== undefined) return exact;
   if (SERIAL.test(text)) return instantOf(serialTime(text), form.zone);

@@ -101,7 +101,7 @@ export function journeyInWords(said: SaidOfJourney): string {
 function causeWords(by: StartedBy): string {
   if (by.kind === "nothing") return "";
   if (by.kind === "event") return ` (the event ${by.name})`;
-  const unmet = by.unmet === null ? "" : `, of whose rule is not met now: ${by.unmet}`;
+  const unmet = by.unmet === null ? "" : `, whose rule is not met now: ${by.unmet}`;
   return ` (${by.entered ? "entering" : "leaving"} the segment ${by.name}${unmet})`;
 }
 

@@ -76,7 +76,7 @@ it("who was never in a journey is told what begins it, and which rule is not met
       "not eligible by the rules of entry (not met: plan is pro). To change: the rules of entry of the journey.",
   );
   expect(await words("ada", { journey: "Segment" })).toContain(
-    "(entering the segment Pros, of whose rule is not met now: plan is pro).",
+    "(entering the segment Pros, whose rule is not met now: plan is pro).",
   );
 });
 

@@ -230,8 +230,34 @@ describe("a time of a yes in a file that says nowhere else who agreed", () => {
     [{ Decision: "declined" }, undefined],
     [{ Kündigung: "ja" }, undefined],
     [{ Retiré: "oui" }, undefined],
+    [{ Active: "no" }, undefined],
+    [{ "Account status active": "no" }, undefined],
+    [{ "Email verified": "false" }, undefined],
+    [{ "Transaction type": "WITHDRAWN" }, undefined],
+    [{ Purpose: "Profiling" }, undefined],
+    [{ "Exit date": "2024-05-05" }, undefined],
+    [{ "Cancellation date": "2024-05-05" }, undefined],
   ])("proves nothing beside what may say otherwise: %j (AMB-132)", (cells, status) => {
     expect(consentTo({ "Opt-in date": DAY, ...(cells as Record<string, string>) })?.status).toBe(status);
+  });
+
+  it.each([
+    { "Last activity": "2024-05-01" },
+    { "Last active": "" },
+    { "Activity score": "0" },
+    { "Letzte Aktivität": "" },
+    { "Canceled orders": "0" },
+    { "Order confirmation": "no" },
+    { "Phone verified": "no" },
+    { "2FA enabled": "false" },
+    { Performer: "no" },
+    { "Response rate": "0" },
+    { "Retirement plan": "no" },
+    { Block: "5" },
+    { "Value of orders": "0" },
+    { "Preliminary offer": "no" },
+  ])("proves beside what is about another thing: %j (AMB-132)", (cells) => {
+    expect(consentTo({ "Opt-in date": DAY, ...(cells as Record<string, string>) })?.status).toBe("opted_in");
   });
 
   it.each([

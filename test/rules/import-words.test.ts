@@ -297,3 +297,40 @@ it("a column that is mapped to an attribute says nothing of consent (AMB-132)", 
   const { consent, attributes } = rowOf(cells, { mapping: { status: "attribute:plan_status" } });
   expect([consent, attributes.plan_status]).toEqual([undefined, "cancelled"]);
 });
+
+it.each([
+  ["مشترك", "١", "unknown"],
+  ["مشترك", "٠", "opted_out"],
+  ["Newsletter", "０", "opted_out"],
+])("%s with the digit %s of another script is %s (AMB-132)", (name, value, status) => {
+  expect(rowOf({ email: "a@example.com", [name]: value }).consent?.status).toBe(status);
+});
+
+it.each([
+  { "E-POSTA İZNİ": "EVET", "İZİN TARİHİ": "01.03.2026" },
+  { "E-posta izni": "Evet", "Onay tarihi": "01.03.2026" },
+])("the Turkish date of a permission proves its yes: %j (AMB-132)", (cells) => {
+  expect(rowOf({ email: "a@example.com", ...cells }).consent).toMatchObject({
+    status: "opted_in",
+    at: "2026-03-01T00:00:00.000Z",
+  });
+});
+
+it.each([
+  ["1", undefined],
+  ["2", "opted_out"],
+  ["0", "opted_out"],
+])("the status %s of ActiveCampaign is %s (AMB-132)", (Status, status) => {
+  const cells = { email: "a@example.com", Status, "Bounced Hard": "0", "Bounced Soft": "1" };
+  expect(rowOf(cells).consent?.status).toBe(status);
+  expect(rowOf({ email: "a@example.com", Status }).consent).toBeUndefined();
+});
+
+it.each(["opt-in", "Re-opt-in", "Double opted in"])(
+  "a status %s is a yes, and one to mail where its time is known (AMB-132)",
+  (Status) => {
+    expect(rowOf({ email: "a@example.com", Status }).consent).toMatchObject({ doubt: "yes_without_time" });
+    expect(rowOf({ email: "a@example.com", Status, date_of_consent: "2026-03-01" }).consent?.status).toBe("opted_in");
+    expect(rowOf({ phone: "+14155552671", Status }).consent).toBeUndefined();
+  },
+);
