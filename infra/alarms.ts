@@ -32,13 +32,13 @@ import type { Storage } from "./storage.ts";
 const FEW_ERRORS = 5;
 /** How old the oldest unhandled write may be, in milliseconds. */
 const OLDEST_REACTION_MS = 5 * 60_000;
-/** How old the oldest write may be that is still to be published: longer than writes are gathered for the archive. */
+/** How old the oldest unpublished write may be, in milliseconds: the archive gathers writes for less than that. */
 const OLDEST_PUBLISHED_MS = 30 * 60_000;
 /** How old the oldest message of a queue may be, in seconds: twice the longest delay of a message. */
 const OLDEST_MESSAGE_SECONDS = 30 * 60;
 /** Requests that CloudFront answered with an error of the service, in percent. */
 const FAILED_PERCENT = 5;
-/** Of fewer in five minutes, one that failed is no sign. */
+/** With fewer requests in five minutes, one failure is no sign of a fault. */
 const MANY_REQUESTS = 100;
 /** SES reviews an account at a bounce rate of 0.05 and a complaint rate of 0.001. */
 const BOUNCE_RATE = 0.04;
@@ -66,9 +66,12 @@ interface Warning {
   id: string;
   metric: IMetric;
   above: number;
-  /** What users lose, and what to do. */
+  /** What users lose while it rings, and what the operator does. */
   lost: string;
-  /** CloudFront reports its metrics there and nowhere else. */
+  /**
+   * The only region in which it exists: The only region in which it exists: CloudFront reports its metrics there and
+   * nowhere else.
+   */
   onlyIn?: "us-east-1";
 }
 
@@ -95,7 +98,7 @@ export function addAlarms(stack: Stack, settings: Settings, watched: WatchedReso
   if (alarmEmail !== undefined && monthlyBudget !== undefined) addBudget(stack, alarmEmail, monthlyBudget);
 }
 
-/** Mails what the whole account spends, not only this stack. */
+/** A budget of the whole account, because AWS cannot limit one to a stack. */
 function addBudget(stack: Stack, address: string, amount: number): void {
   const subscribers = [{ subscriptionType: "EMAIL", address }];
   const above = (notificationType: string, threshold: number) => ({
@@ -110,7 +113,7 @@ function addBudget(stack: Stack, address: string, amount: number): void {
 
 function mailTo(stack: Stack, address: string): Topic {
   const topic = new Topic(stack, "AlarmTopic", { enforceSSL: true });
-  // A policy of its own replaces the default one, by which services of the account may publish.
+  // This policy replaces the default one, which lets services of the account publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
       sid: "AlarmsPublish",
@@ -124,7 +127,7 @@ function mailTo(stack: Stack, address: string): Topic {
   return topic;
 }
 
-/** What becomes of the stream's records that a worker did not handle. */
+/** Tells where the stream's records are that a worker did not handle. */
 function givenUp(worker: string): string {
   const source = streamSources({ bus: true, archive: true }).find((streamSource) => streamSource.worker === worker);
   if (!source) throw new Error(`${worker} has no records of the stream.`);
@@ -188,7 +191,7 @@ function warnings({ declared, queues, lambdas, api }: WatchedResources): Warning
   ];
 }
 
-/** What the account's limits and the services around the functions say. */
+/** Alarms on limits of the account, and on the services around the functions. */
 function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watched: WatchedResources): Warning[] {
   const { queues, storage, schedules, distributionId } = watched;
   const edgeMetric = (metricName: string, statistic: string) =>

@@ -14,7 +14,7 @@ import type { Settings } from "./settings.ts";
 const INTEGRATION_TIMEOUT_MS = 30_000;
 const INTEGRATIONS = "x-amazon-apigateway-integrations";
 
-/** No query string (`?sdk_key=`), no address, no credential. */
+/** The log has no query string (`?sdk_key=`), no network address and no credential. */
 const ACCESS_LOG = {
   request_id: "$context.requestId",
   route: "$context.routeKey",
@@ -35,7 +35,7 @@ export interface Api {
 
 export function createApi(stack: Stack, settings: Settings, contents: Contents): Api {
   const targets = [...contents.groups.map(({ name }) => `api-${name}`), "fallback"];
-  // By name, not by reference: avoids a circular dependency, because functions get the API's address.
+  // The function is named, not referenced: functions get the API's address, so a reference would be circular.
   const uriOf = (name: string) => {
     const target = stack.formatArn({
       service: "lambda",

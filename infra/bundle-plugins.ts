@@ -51,7 +51,7 @@ export const loadedLate: Plugin = {
 };
 
 /**
- * What html-to-text would write HTML with: only formats that we never name write any (shared/rules/mail-text.ts). It
+ * The serializer of html-to-text: only formats that we do not use write HTML (shared/rules/mail-text.ts). It
  * has 75 KB, most of it names of characters.
  */
 export const unwritten: Plugin = {
@@ -92,12 +92,12 @@ const pureStatements = (source: string): string =>
 
 const TEXT = /"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/.source;
 const TEXTS = `\\s*(?:${TEXT})(?:\\s*\\+\\s*(?:${TEXT}))*,?`;
-/** What the reference says of a field, and what it and the console say of a part of a grammar or a channel. */
+/** Descriptions of a field, of a part of a grammar or of a channel: only the reference and the console show them. */
 const DESCRIPTION = new RegExp(`,\\s*v\\.description\\(${TEXTS}\\s*\\)`, "g");
 const SAID = new RegExp(`\\b(said)\\(\\s*(?:${TEXT})(?:\\s*\\+\\s*(?:${TEXT}))*,`, "g");
 const WORDING = new RegExp(`\\b(?:about|label|hint|example|(setting)):${TEXTS}`, "g");
 
-/** What stands where a text was left out: that a field of credentials is a setting remains said. */
+/** The replacements of left-out texts: a field of credentials stays marked as a setting. */
 const REST: Readonly<Record<string, string>> = { setting: 'setting: "",', said: 'said("",' };
 
 /** The source without such texts, on the same lines. */

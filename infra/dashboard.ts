@@ -1,4 +1,4 @@
-// What one looks at in the console of AWS: a dashboard, and saved queries of the logs (docs/operate.md).
+// What an operator opens in the console of AWS: a dashboard, and saved queries of the logs (docs/operate.md).
 import type { Stack } from "aws-cdk-lib";
 import { Dashboard, GraphWidget, type IMetric, type IWidget, MathExpression, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { CfnQueryDefinition } from "aws-cdk-lib/aws-logs";
@@ -96,7 +96,7 @@ const FIELDS =
 const NEWEST = "sort @timestamp desc\n| limit 200";
 const FAILED = 'filter level in ["error", "ERROR", "warn", "WARN"]';
 
-/** By the functions whose logs they read: a query reads 50 log groups at most. */
+/** Queries by the functions whose logs they read, because a query reads at most 50 log groups. */
 const queries = {
   requests: {
     RequestQuery: ["one-request", 'filter request_id = "REQUEST_ID" or requestId = "REQUEST_ID"'],

@@ -27,17 +27,17 @@ Example: npm run deploy -- -c stackName=Staging --require-approval never`;
 
 interface Arguments {
   context: Record<string, string>;
-  /** Of the account: environment variables for the checks. */
+  /** Environment variables that choose the account for the checks. */
   account: Record<string, string>;
   anyway: boolean;
   drop: boolean;
   check: boolean;
   help: boolean;
-  /** For `cdk deploy`. */
+  /** The arguments that are passed on to `cdk deploy`. */
   rest: string[];
 }
 
-/** What is given without a value. */
+/** The arguments without a value. */
 const NONE = { anyway: false, drop: false, check: false, help: false };
 
 /** @throws an error that names the argument. */
@@ -64,7 +64,7 @@ export function argumentsOf(args: readonly string[]): Arguments {
 
 const nameOf = (word: string) => word.replace(/^--(?:no-)?|=.*$/gs, "");
 
-/** Options that choose the account and region, and what the SDK reads instead. */
+/** The options that choose the account and region → the variables that the SDK reads in their place. */
 const ACCOUNT: Record<string, string> = { profile: "AWS_PROFILE", region: "AWS_REGION" };
 
 function noteAccount({ account, rest }: Arguments, word: string, words: string[]): void {
@@ -107,18 +107,18 @@ export function contextOfFiles(project: string, home: string): Record<string, un
 /** Why nothing is deployed. */
 export function stopsOf({ faults, dropped, isCompared }: Report, { anyway, drop }: Arguments): string[] {
   const found = anyway ? [] : faults;
-  // What could not be compared because of a fault is told once the fault is gone.
+  // If a fault prevented the comparison, the changes are reported after the fault is mended.
   if (drop || (!isCompared && found.length > 0)) return found;
   if (!isCompared)
     return [...found, "The settings of the last deployment are not known. To deploy all the same, give --drop."];
   return [...found, ...dropped.map((name) => `${name} was set, and is not now: put it into cdk.json, or give --drop.`)];
 }
 
-/** Whether a person has to agree: something changes, and nobody did so beforehand. */
+/** Whether a person has to agree: something changes, and no argument has agreed to it in advance. */
 export const asks = ({ changes }: Report, { rest }: Arguments): boolean =>
   changes.length > 0 && !rest.includes("--yes");
 
-/** What `cdk deploy` gets beside what is named. Outside a Git repository somebody may name the commit. */
+/** Arguments that are added for `cdk deploy`. Outside a Git repository the caller may name the commit. */
 export const addedTo = (
   named: Record<string, unknown>,
   { chosen }: Pick<Report, "chosen">,
@@ -158,7 +158,7 @@ async function main(): Promise<number> {
     "--context",
     `${name}=${value}`,
   ]);
-  // The CDK reads a context from there too, instead of that of its arguments.
+  // The CDK reads its context from this variable before it reads its arguments.
   const { CDK_CONTEXT: _, ...env } = process.env;
   const { status } = spawnSync("npx", ["cdk", "deploy", ...rest, ...more], { stdio: "inherit", env });
   return status ?? 1;

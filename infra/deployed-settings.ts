@@ -6,7 +6,7 @@ import { CfnParameter } from "aws-cdk-lib/aws-ssm";
 import type { Client } from "../shared/kernel/deps.ts";
 import type { Settings } from "./settings.ts";
 
-/** The release's and the account's: they are read anew for each deployment. */
+/** Settings of the release and of the account, which are read anew for each deployment. */
 const READ_ANEW = new Set<string>(["commit", "accountConcurrency"] satisfies (keyof Settings)[]);
 
 const parameterName = (stackName: string): string => `/engagement/${stackName}/settings`;
@@ -19,7 +19,7 @@ export function rememberSettings(stack: Stack, settings: Settings): void {
     name: parameterName(settings.stackName),
     description: "The settings of the last deployment, which npm run deploy compares.",
     type: "String",
-    // An issuer's keys may be longer than what is free of charge.
+    // The keys of an issuer may be longer than a parameter that is free of charge.
     tier: "Intelligent-Tiering",
     value: JSON.stringify(kept(settings)),
   });
@@ -44,11 +44,11 @@ interface SettingChange {
   name: string;
   before: string;
   after: string;
-  /** Nobody named it this time, so it falls back. */
+  /** It was not named this time, so it falls back to its default. */
   isDropped: boolean;
 }
 
-/** @param named the settings that somebody or the account gave a value this time */
+/** @param named the settings that have a value this time, from the operator or from the account */
 export function settingChanges(
   before: Record<string, unknown>,
   settings: Settings,
@@ -66,7 +66,10 @@ export function settingChanges(
 export const changesWarmth = (before: Record<string, unknown>, { warmThroughput, existing }: Settings): boolean =>
   warmThroughput !== undefined && existing === undefined && textOf(before.warmThroughput) !== textOf(warmThroughput);
 
-/** Of a table and each of its indexes: AWS raises it with their use too, and keeps it where a deployment is rolled back. */
+/**
+ * The throughput of a table and each of its indexes: AWS also raises it with their use, and a rollback does not lower
+ * it.
+ */
 export function warmthFaults(
   table: TableDescription,
   { reads, writes }: NonNullable<Settings["warmThroughput"]>,

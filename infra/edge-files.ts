@@ -30,7 +30,7 @@ import { pagePolicy } from "../docs/site/page.ts";
 import { assetHeaders } from "../shared/store/files/assets.ts";
 import { logicalIdOf } from "./names.ts";
 
-/** Any site may read them (docs/decisions/0119). */
+/** Paths that any site may read (docs/decisions/0119). */
 const OPEN_PATHS = [`${HASHED_PATH}*`, "/docs", "/docs/*", "/openapi.json"];
 const PAGE_PATHS = [CONSOLE_PATH, `${CONSOLE_PATH}/*`];
 
@@ -45,7 +45,10 @@ export const safeTransport: ResponseSecurityHeadersBehavior = {
   referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: false },
 };
 
-/** The same for what a function of the edge answers: AWS promises a policy's headers for answers of origins and of its cache. */
+/**
+ * The same for answers of the edge's own functions: AWS adds a policy's headers only to answers of origins and of its
+ * cache.
+ */
 export const safeTransportHeaders: Readonly<Record<string, string>> = {
   "strict-transport-security": `max-age=${HTTPS_ONLY_FOR.toSeconds()}`,
   "referrer-policy": HeadersReferrerPolicy.NO_REFERRER,
@@ -142,7 +145,7 @@ const documentHeaders = (stack: Stack, name: string, contentSecurityPolicy: stri
     },
   });
 
-/** Text, because the runtime of CloudFront is not Node. */
+/** The code is a text, because the runtime of CloudFront is not Node. */
 const pageRequestCode = (): string => `function handler(event) {
   var request = event.request;
   if (!${EXTENSION}.test(request.uri)) request.uri = ${JSON.stringify(CONSOLE_DOCUMENT)};

@@ -32,7 +32,7 @@ import type { Lambdas } from "./lambdas.ts";
 import { lookUp } from "./names.ts";
 import type { Settings } from "./settings.ts";
 
-/** Named by the functions that read them. */
+/** The functions name the headers that they read. */
 const ORIGIN_SECRET_HEADER = "x-origin-secret";
 const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
 const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
@@ -50,7 +50,7 @@ interface Origins {
   secret: string;
   assets: IBucket;
   site: IBucket;
-  /** The console uploads large import files there. */
+  /** The bucket to which the console uploads large import files. */
   imports: IBucket;
 }
 

@@ -30,7 +30,7 @@ export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings
     tlsPolicy: ConfigurationSetTlsPolicy.REQUIRE,
     reputationMetrics: true,
   });
-  // SES writes to the account's default bus only.
+  // SES can only write to the account's default bus.
   configurationSet.addEventDestination("EmailEventsToBus", {
     destination: EventDestination.eventBus(EventBus.fromEventBusName(stack, "DefaultBus", "default")),
     events: EVENTS,

@@ -19,7 +19,7 @@ export interface Contents {
 
 export const contents: Contents = { groups, workers, stream, operator };
 
-/** Those of a deployment: without the publisher where nothing is published. */
+/** The contents of a deployment, without the publisher if nothing is published. */
 export const contentsFor = (settings: Settings, all: Contents): Contents => ({
   ...all,
   workers: all.workers.filter(({ name }) => name !== PUBLISHER || publishes(settings)),
@@ -27,14 +27,14 @@ export const contentsFor = (settings: Settings, all: Contents): Contents => ({
 
 /** The gateway times out after 30 seconds, so a function must end before that. */
 const API_TIMEOUT_SECONDS = 29;
-/** It writes some hundred small files. */
+/** The function that writes the site puts about a hundred small files. */
 const SITE_TIMEOUT_SECONDS = 120;
 /** A stream lives for 90 seconds. */
 const STREAM_TIMEOUT_SECONDS = 120;
 const MEMORY_MB = 512;
 /**
- * A function's share of a CPU grows with its memory. These spend most of their time computing, so twice the memory costs
- * the same and ends in half the time.
+ * A function's share of a CPU grows with its memory. Functions that mostly compute take half the time with twice the
+ * memory, at the same cost.
  */
 const COMPUTING_MEMORY_MB = 1_024;
 const COMPUTING = new Set([
@@ -51,7 +51,9 @@ const COMPUTING = new Set([
 const STREAM_MEMORY_MB = 128;
 
 export interface DeployedFunction {
-  /** `api-templates`, `fan-out`, `stream`, `fallback`, `operator`, `publish-site`: as in the local service. */
+  /**
+   * The name that the local service uses too, such as `api-templates`, `fan-out`, `stream`, `fallback` or `operator`.
+   */
   name: string;
   kind: "api" | "fallback" | "stream" | "worker" | "operator" | "site";
   about: string;
@@ -127,7 +129,7 @@ function ofGroup({ endpoints }: Group): EnvironmentAndGrants {
   return isPublic ? { ...all, grants: environmentAndGrantsOf(endpointUses).grants } : all;
 }
 
-/** Of the actions on the table that are listed, those of this function (functions/table-actions.ts). */
+/** The listed actions on the table are limited to those of this function (functions/table-actions.ts). */
 function limited(name: string, { env, grants }: EnvironmentAndGrants): EnvironmentAndGrants {
   const further = (furtherActions[name] ?? []).map((action) => `dynamodb:${action}`);
   const isLeft = (action: string) => further.includes(action) || !listed.includes(action);

@@ -28,7 +28,7 @@ type Allow = (actions: readonly string[]) => PolicyStatement[];
 const allow = (actions: readonly string[], ...resources: string[]): PolicyStatement[] =>
   actions.length === 0 ? [] : [new PolicyStatement({ actions: [...actions], resources })];
 
-/** Only of requests in which the keys of the condition have these values. */
+/** Allows the actions only for requests in which these condition keys have these values. */
 const allowWhere =
   (resource: string, values: Readonly<Record<string, string>>): Allow =>
   (actions) => [
@@ -62,7 +62,7 @@ function allowances(
     ],
     // The addresses that a workspace sends from are known only when it sends.
     ["email-identities", (actions) => allow(actions, stack.formatArn({ service: "ses", resource: "*" }))],
-    // GetAccount knows no resource.
+    // GetAccount takes no resource.
     ["email-account", (actions) => allow(actions, "*")],
     // SES counts the configuration set as a resource too. The condition limits the sender.
     ["own-mail", allowWhere(stack.formatArn({ service: "ses", resource: "*" }), { "ses:FromAddress": mailSender })],
@@ -79,7 +79,7 @@ function allowances(
       `queue:${name}`,
       (actions) => allow(actions, queueArn),
     ]),
-    // Of a worker that is not deployed there is none.
+    // The publisher may not be deployed; then it has no dead-letter queue.
     [`dead:${PUBLISHER}`, () => []],
     ...[...queues.dead].map(([name, { queueArn }]): [string, Allow] => [
       `dead:${name}`,
@@ -101,14 +101,14 @@ const inBuckets = (storage: Storage): [string, Allow][] => [
   ["imports-bucket", (actions) => allow(actions, storage.imports.bucketArn)],
 ];
 
-/** Of a bucket that the deployment has not there is nothing to allow. */
+/** Without the bucket there is nothing to allow. */
 const within = (
   bucket: Pick<IBucket, "arnForObjects"> | undefined,
   keys: string,
   actions: readonly string[],
 ): PolicyStatement[] => (bucket === undefined ? [] : allow(actions, bucket.arnForObjects(keys)));
 
-/** Of a deployment without a bus there is nothing to allow. */
+/** Without a bus there is nothing to allow. */
 const onBus =
   (stack: Stack, resourceName: string | undefined): Allow =>
   (actions) =>

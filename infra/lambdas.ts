@@ -23,7 +23,7 @@ export type Lambdas = ReadonlyMap<string, LambdaFunction>;
 
 interface LambdaOptions extends StackResources {
   code(name: string): Code;
-  /** In addition to those of the resources. Undefined values are left out. */
+  /** Variables beside those of the resources. Undefined values are left out. */
   variables: Record<string, string | undefined>;
 }
 
@@ -73,7 +73,7 @@ export function createLambdas(
         environment: environmentOf(spec),
         tracing: Tracing.ACTIVE,
         loggingFormat: LoggingFormat.JSON,
-        // Without START and REPORT of every invocation, which are half of what is billed for logs.
+        // Leaves out the START and REPORT lines of every invocation, which are half of the cost of logs.
         systemLogLevelV2: SystemLogLevel.WARN,
         logGroup,
         // AWS stops an invocation after about 16 hops through its own queue, unless this is allowed.

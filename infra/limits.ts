@@ -1,4 +1,4 @@
-// What the gateway itself limits: everything together, and no route by its name.
+// The gateway's own limit: it applies to all requests together, and to no single route.
 
 /**
  * Requests per second of all callers together, and at once. Above it the gateway answers 429 by itself. A route that had a limit

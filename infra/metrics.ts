@@ -8,7 +8,8 @@ import type { Api } from "./api.ts";
 export const PERIOD = Duration.minutes(5);
 
 /**
- * Throttled reads and writes of the table, and of writes that a full index refuses, which the table does not count. Throttled
+ * Throttled reads and writes of the table, and writes that a full index refuses, which the table does not count.
+ * Throttled
  * reads of an index have no metric here, which would cost 0.10 dollars each: their requests fail, and other alarms count those.
  */
 export function throttlesOf(TableName: string): MathExpression {
@@ -28,7 +29,7 @@ export function throttlesOf(TableName: string): MathExpression {
   return sumOf(usingMetrics);
 }
 
-/** Some are reported only when there is something, and an alarm of DynamoDB's keeps its state without data. */
+/** Some metrics have data only when something happened, and without data an alarm on DynamoDB keeps its state. */
 export function sumOf(usingMetrics: Record<string, IMetric>): MathExpression {
   const expression = Object.keys(usingMetrics)
     .map((id) => `FILL(${id}, 0)`)
@@ -36,7 +37,7 @@ export function sumOf(usingMetrics: Record<string, IMetric>): MathExpression {
   return new MathExpression({ expression, usingMetrics, period: PERIOD });
 }
 
-/** What a line of the log counts. @param value of the metric's dimension */
+/** A metric that lines of the log count. @param value of the metric's dimension */
 export function ownMetric(message: keyof typeof counted, value: string): Metric {
   const { metric: metricName, by } = counted[message]!;
   const dimensionsMap = { [dimensionOf(by)]: value };

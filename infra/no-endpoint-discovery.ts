@@ -1,4 +1,5 @@
-// Bundled instead of the cache of the SDK's endpoint discovery, 8 KB in every client: no operation of ours discovers.
+// Bundled instead of the SDK's cache of discovered endpoints, which takes 8 KB in every client: we call no such
+// operation.
 export function EndpointCache(): void {
-  // The client makes one when it is created, and uses it only where discovery is switched on.
+  // A new client makes one, and uses it only if discovery is switched on.
 }

@@ -12,7 +12,7 @@ import type { SeenAlarm } from "./ring-alarm.ts";
 export interface OperateRequest {
   command: string;
   subject: string | undefined;
-  /** The alarm that is rung, or what is switched. */
+  /** The alarm to ring, or the new state of a switch. */
   object: string | undefined;
   options: { stack?: string; local?: string; near?: string; port?: string };
   isJson: boolean;
@@ -32,7 +32,7 @@ interface Report {
 }
 type Command = (operate: Invoke, request: OperateRequest, now: number) => Promise<Report>;
 
-/** How long the stream of the table keeps what nobody handles. AWS drops it then. */
+/** How long the table's stream keeps unhandled records. AWS then drops them. */
 const STREAM_HOURS = 24;
 
 function waits(): string {
@@ -41,7 +41,7 @@ function waits(): string {
   return `Writes wait for ${hours} hours; what follows from older ones is to be redriven (redrive ${STREAM_WORKER}), and after ${STREAM_HOURS} hours it is lost.`;
 }
 
-/** The commands but `console`, by their names. */
+/** All commands except `console`, by name. */
 export const commands: Record<string, Command> = {
   workspaces: async (operate, { options }) => {
     const all = await everyPage<SeenWorkspace>(operate, (after) => ({ workspaces: after }));

@@ -12,12 +12,12 @@ const HOST = "127.0.0.1";
 const KEY_BYTES = 24;
 
 interface OperateConsole {
-  /** With the key in its fragment, which no server sees. */
+  /** The address with the key in its fragment, which no server receives. */
   url: string;
   close(): Promise<void>;
 }
 
-/** Serves until it is closed. Other users of the machine, and other sites in the browser, do not know the key. */
+/** Serves until it is closed. The key keeps out other users of the machine and other sites in the browser. */
 export async function serveOperateConsole(operate: Invoke, port: number): Promise<OperateConsole> {
   const files = await buildConsole();
   const key = randomBytes(KEY_BYTES).toString("base64url");
@@ -36,7 +36,7 @@ export async function serveOperateConsole(operate: Invoke, port: number): Promis
     }
   };
   const server = createServer((request, response) => {
-    // Not parsed as a URL: a page of another site may ask for a path that is none, such as `//[`.
+    // The path is not parsed as a URL, because a page of another site may ask for an invalid one, such as `//[`.
     const [pathname = "/"] = (request.url ?? "/").split("?", 1);
     if (request.method === "POST" && pathname === "/_local/operator") return void invoke(request, response);
     const file = isConsole(pathname) && request.method === "GET" ? files.get(documentOf(pathname)) : undefined;

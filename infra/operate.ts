@@ -41,7 +41,7 @@ const options = {
   port: { type: "string" },
   json: { type: "boolean" },
 } as const;
-/** A command that serves until it is stopped. */
+/** The command that serves until it is stopped. */
 const CONSOLE = "console";
 /** Commands with a subject and an object. */
 const TAKES_TWO = ["alarms", "events-on-bus"];
@@ -86,7 +86,10 @@ export async function run(request: OperateRequest, invoke: Invoke, now: number):
   return [...(rows.length > 0 ? [tableOf(rows)] : []), note].join("\n");
 }
 
-/** The function of a deployment. Failed records of the stream and the switch of the workers are handled from here. */
+/**
+ * Calls the operator function of a deployment. Failed records of the stream and the switch of the workers are handled
+ * here.
+ */
 function deployed(stack: string): Invoke {
   const aws = awsClients();
   const invoke = async (name: string, event: object): Promise<unknown> => {
@@ -114,7 +117,7 @@ function deployed(stack: string): Invoke {
   };
 }
 
-/** The function of the local service, and its alarms, through its control surface. */
+/** Calls the operator function of the local service, and its alarms, through its control surface. */
 export const local =
   (url: string, stack = STACK_NAME): Invoke =>
   async (event) => {

@@ -25,21 +25,21 @@ import { deployedTable, workersThatAreOff } from "./workers.ts";
 export interface Report {
   /** Checks that passed. */
   fine: string[];
-  /** What the deployment does not need, and what to check by hand. */
+  /** Settings that have no effect, and what to check by hand. */
   notes: string[];
-  /** What the deployment would fail on, or what would not work once it stands. */
+  /** Faults that would stop the deployment, or break the service after it. */
   faults: string[];
-  /** Settings that the account asks for, where none was given. */
+  /** Settings that follow from the account, where the operator gave none. */
   chosen: Record<string, string>;
-  /** What differs from the last deployment, a line each. */
+  /** The differences from the last deployment, one line each. */
   changes: string[];
-  /** Settings of the last deployment that nobody named this time. */
+  /** Settings of the last deployment that were not named this time. */
   dropped: string[];
   /** The last deployment's settings are known, or there is none. */
   isCompared: boolean;
 }
 
-/** Lambda keeps this much of an account's concurrency unreserved. */
+/** The part of an account's concurrency that Lambda does not let a deployment reserve. */
 const UNRESERVED = 100;
 /** The function of the live streams, which alone has a reservation. */
 const STREAM = "stream";
@@ -53,7 +53,7 @@ const OLDEST_BOOTSTRAP = 6;
 interface PreflightInput {
   context: Record<string, unknown>;
   region: string | undefined;
-  /** The services that are called. */
+  /** The clients of the services that the checks call. */
   table: Client;
   parameters: Client;
   functions: Client;
@@ -87,7 +87,7 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
   return report;
 }
 
-/** CloudFormation turns a worker on again whenever it changes anything of its event source. */
+/** Any change of an event source by CloudFormation turns its worker on again. */
 async function checkSwitch(
   functions: Client,
   { stackName, workers }: Settings,
@@ -108,7 +108,7 @@ async function checkSwitch(
   );
 }
 
-/** EventBridge accepts what is for a bus that does not exist, and drops it. */
+/** EventBridge accepts entries for a bus that does not exist, and drops them. */
 async function checkBus(buses: Client, { eventBus: Name }: Settings, { fine, notes, faults }: Report): Promise<void> {
   if (Name === undefined) return;
   await buses.send(new DescribeEventBusCommand({ Name })).then(
@@ -137,7 +137,7 @@ async function checkWarmth(
     );
 }
 
-/** Of what the account asks for too, so it comes last. */
+/** It also compares the settings that follow from the account, so it comes last. */
 function compareWithDeployed(deployed: DeployedSettings, context: object, report: Report): void {
   const chosen = { ...context, ...report.chosen };
   const settings = settingsOf(chosen, { ...report, faults: [] });
@@ -198,12 +198,12 @@ async function checkConcurrency(functions: Client, settings: Settings | undefine
   );
 }
 
-/** What the stack has reserved already: a deployment gives it back before it takes it anew. */
+/** The concurrency that the stack has reserved: a deployment releases it before it reserves anew. */
 async function heldByStreams(functions: Client, stackName: string): Promise<number> {
   const FunctionName = deployedName(stackName, STREAM);
   return functions.send(new GetFunctionConcurrencyCommand({ FunctionName })).then(
     ({ ReservedConcurrentExecutions: held = 0 }: { ReservedConcurrentExecutions?: number }) => held,
-    // Before the first deployment there is none; without the right to ask, the account's own limit is what is known.
+    // It fails before the first deployment, and without the right to ask: then only the account's limit is known.
     () => 0,
   );
 }
@@ -256,10 +256,13 @@ const FIRST_DEPLOYMENT =
   "A new account may have to be verified by AWS Support before it may use CloudFront. If the first deployment fails, see " +
   "docs/deploy.md.";
 
-/** What one deployment alone may have: AWS refuses it to a second one, whose workers would send what is in the storage again. */
+/**
+ * Settings that only one deployment may have: AWS refuses some to a second one, and its workers would send everything
+ * again.
+ */
 const OF_ONE_DEPLOYMENT = ["domain", "emailIdentity", "existing"];
 
-/** A second deployment, by `-c stackName=…`, that would take what is of the first from cdk.json. */
+/** The settings that a second deployment, by `-c stackName=…`, would take over from the first one by cdk.json. */
 export function takenFromAnother(file: Record<string, unknown>, values: Record<string, unknown>): string[] {
   const { stackName: first = STACK_NAME } = file;
   if (values.stackName === undefined || values.stackName === first) return [];

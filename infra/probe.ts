@@ -9,7 +9,7 @@ import { contents } from "./functions.ts";
 import { type Answer, type Ask, asker, type Check, check, demand, parsed, statusOfLargeBody } from "./probe/ask.ts";
 import { type Credentials, probeStream, registerThrowaway } from "./probe/live.ts";
 
-/** Answers to a preflight of a route without CORS: no such route, or another method (`/v1/mcp`). */
+/** The statuses that answer a preflight of a route without CORS: no such route, or another method (`/v1/mcp`). */
 const NOT_OPEN = [404, 405];
 
 interface Options {
@@ -43,7 +43,7 @@ const routes: Route[] = [...contents.groups.flatMap(({ endpoints }) => endpoints
   return { method, path, credentials: access.credentials };
 });
 
-/** Checks every visible line; those of the stream only with credentials. */
+/** Checks every line that is visible from outside; the lines about the stream need credentials. */
 async function probe(base: string, { credentials, register, long = false }: Options): Promise<Check[]> {
   const ask = asker(base);
   const checks = [...(await probeAnswers(ask)), ...(await probeAccess(ask)), ...(await probeAddress(base, ask))];

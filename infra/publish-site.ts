@@ -10,7 +10,7 @@ export type PackedSite = readonly { key: string; type: string; cacheControl: str
 
 interface SiteBucket {
   put(file: { key: string; type: string; cacheControl: string; content: Buffer }): Promise<void>;
-  /** Of all files, also of earlier deployments. */
+  /** The keys of all files, also of earlier deployments. */
   keys(): Promise<string[]>;
   remove(key: string): Promise<void>;
 }
@@ -46,7 +46,7 @@ const siteWriting: Capability<"site", SiteBucket> = {
   },
 };
 
-/** What CloudFormation asks for, and where it wants to be told. */
+/** The request of CloudFormation, and the address to which it wants the answer. */
 const SiteEvent = v.object({
   RequestType: v.picklist(["Create", "Update", "Delete"]),
   ResponseURL: v.pipe(v.string(), v.url()),
@@ -80,7 +80,7 @@ export const publishSite = {
       const outcome = await outcomeOf(RequestType === "Delete" ? empty(site) : write(site, packed));
       if (outcome.Status === "FAILED")
         deps.log({ level: "error", message: "The files of the edge could not be changed.", reason: outcome.Reason });
-      // As bytes: a type of content would not fit the signature of the address.
+      // The body is bytes: `fetch` adds a content type to a text, which would break the signature of the address.
       const body = Buffer.from(JSON.stringify({ ...request, PhysicalResourceId: PHYSICAL_ID, ...outcome }));
       const answer = await fetch(ResponseURL, { method: "PUT", body });
       if (!answer.ok) throw new Error(`CloudFormation could not be told: ${answer.status}.`);

@@ -2,7 +2,7 @@
 import type { Monitoring } from "./monitoring.ts";
 
 export interface SeenAlarm {
-  /** As in infra/alarms.ts. */
+  /** The id of the alarm in infra/alarms.ts. */
   name: string;
   state: "OK" | "ALARM" | "INSUFFICIENT_DATA";
   /** Why nobody would be mailed; `null` where somebody would. */

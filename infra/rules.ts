@@ -17,7 +17,7 @@ export function checkRules(app: App, stack: Stack): void {
       Validations.of(construct).acknowledge({ id: `AwsSolutions-${rule}`, reason });
 }
 
-/** Of an adopted bucket the template has only the name. */
+/** For an adopted bucket the template has only the name. */
 function arnOf(stack: Stack, id: string): string {
   const bucket = stack.node.findChild(id);
   const element = bucket.node.defaultChild as CfnElement | undefined;
@@ -26,7 +26,7 @@ function arnOf(stack: Stack, id: string): string {
     : `arn:<AWS::Partition>:s3:::${(bucket as Bucket).bucketName}`;
 }
 
-/** Of what is there only where something is published. */
+/** Exceptions for resources that exist only if something is published. */
 function acceptedOfPublisher(stack: Stack): AcceptedFinding[] {
   if (!stack.node.tryFindChild("PublishFailures")) return [];
   const onRole = ({ node }: IConstruct) => node.id === "PublishEventsRole";
@@ -58,7 +58,7 @@ function acceptedOfPublisher(stack: Stack): AcceptedFinding[] {
   ];
 }
 
-/** What takes, shows or sends messages, and the purge. */
+/** Functions that take, show or send messages, and the purge. */
 const WITH_MAILS: ReadonlySet<string> = new Set([
   "ApiNotificationsRole",
   "ApiRecipientsRole",

@@ -35,7 +35,7 @@ export function createSchedules(stack: Stack, { stackName, workers }: Settings, 
       arn: due.queueArn,
       roleArn: role.roleArn,
       input: JSON.stringify({ kind: "sweep" } satisfies Message<"due">),
-      // The next sweep does the work of one that failed.
+      // A failed sweep is not retried: the next one does its work.
       retryPolicy: { maximumEventAgeInSeconds: SWEEP_EVERY_MS / 1_000, maximumRetryAttempts: 2 },
     },
   });

@@ -18,7 +18,7 @@ const Whole = v.pipe(Amount, v.minValue(1));
 /** The longest lifecycle of S3. */
 const MAX_DAYS = 2_147_483_647;
 
-/** The least that AWS lets a queue have, and what it gets where the account allows it. */
+/** The minimum that AWS accepts for a queue, and the number that it gets if the account allows it. */
 const MIN_CONCURRENCY = 2;
 const USUAL_CONCURRENCY = 10;
 const MAX_CONCURRENCY = 1_000;
@@ -50,7 +50,7 @@ const Existing = v.strictObject({
   ),
 });
 
-/** What verifies a signature. Other fields of a published key, certificates (`x5c`) among them, are left out. */
+/** The fields that verify a signature. Other fields of a published key, such as certificates (`x5c`), are left out. */
 const PublicKey = v.object({
   kid: v.string(),
   n: v.string(),
@@ -60,7 +60,7 @@ const PublicKey = v.object({
   use: v.optional(v.string(), "sig"),
 });
 
-/** What is in the environment of functions, which AWS limits to 4 KB of each (test/infra/sizes.test.ts). */
+/** A text in the environment of functions, which AWS limits to 4 KB each (test/infra/sizes.test.ts). */
 const Short = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
 const Host = v.pipe(
   v.string(),
@@ -103,11 +103,11 @@ const Settings = v.object({
   tokenIssuer: v.optional(v.object({ issuer: v.pipe(Short, v.url()), audience: Short, jwks: PublicKeys })),
   /** An OpenID Connect provider through which members of every workspace may sign in, as a public client (ACC-15). */
   signIn: v.optional(v.strictObject({ issuer: HttpsAddress, clientId: Short })),
-  /** The name of an EventBridge bus of this account and region, to which what happens is published. */
+  /** The name of an EventBridge bus of this account and region, to which events are published. */
   eventBus: v.optional(
     v.pipe(v.string(), v.regex(/^[\w.-]{1,256}$/, "must be the name of an event bus of this account")),
   ),
-  /** For how many days what happens is kept in the archive, a bucket for Athena. Without it there is none. */
+  /** For how many days events are kept in the archive, a bucket for Athena. Without it there is no archive. */
   archive: v.optional(v.pipe(Whole, v.maxValue(MAX_DAYS))),
   /** The address that alarms are mailed to. Without it they only change their state. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email())),
@@ -123,7 +123,7 @@ const Settings = v.object({
   sdkRequestsPerKey: v.optional(Amount, 60_000),
   /** Who may register: anyone, addresses that the operator invited, or only through the operator (D-AUTH). */
   registration: v.optional(v.picklist(registrations), "closed"),
-  /** An amount in US dollars a month: alarmEmail hears when the account spends more. */
+  /** An amount in US dollars a month: alarmEmail gets a mail when the account spends more. */
   monthlyBudget: v.optional(v.pipe(Numeric, v.minValue(1))),
   /** A web ACL of AWS WAF, in us-east-1, for the distribution. */
   webAclArn: v.optional(
@@ -135,11 +135,11 @@ const Settings = v.object({
   warmThroughput: v.optional(
     v.strictObject({ reads: v.pipe(Whole, v.minValue(12_000)), writes: v.pipe(Whole, v.minValue(4_000)) }),
   ),
-  /** How many invocations a queue may run at once. Without it, what the account allows. */
+  /** How many invocations a queue may run at once. Without it, as many as the account allows. */
   workerConcurrency: v.optional(v.pipe(Whole, v.minValue(MIN_CONCURRENCY), v.maxValue(MAX_CONCURRENCY))),
   /** `off`: no message and no timer is handled, so nothing is sent; a copy beside a running deployment (docs/operate.md). */
   workers: v.optional(v.picklist(["on", "off"]), "on"),
-  /** Of the repository, for `/healthz`. `npm run deploy` reads it. */
+  /** The commit of the repository, for `/healthz`. `npm run deploy` reads it. */
   commit: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)), UNKNOWN_COMMIT),
   /** Storage that is there already: restored, or left by an earlier deployment (docs/operate.md). */
   existing: v.optional(Existing),
@@ -149,7 +149,7 @@ const Settings = v.object({
 
 export type Settings = v.InferOutput<typeof Settings>;
 
-/** What of it leaves for the account's own event bus and archive. */
+/** The events that go to the account's own event bus and archive. */
 export const publishedBy = ({ eventBus, archive }: Settings): PublishedParts => ({
   bus: eventBus !== undefined,
   archive: archive !== undefined,

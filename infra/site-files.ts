@@ -18,7 +18,7 @@ export async function siteFiles(): Promise<SiteFiles> {
   return new Map([...ofConsole, ...documentation]);
 }
 
-/** A tenth larger than at the best quality, and made in a tenth of the time. */
+/** A file is a tenth larger than at the best quality, and takes a tenth of the time. */
 const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
 
 /** The files as the bundle of the function that writes them holds them. */

@@ -64,7 +64,7 @@ export class EngagementStack extends Stack {
         SIGN_IN_CLIENT_ID: settings.signIn?.clientId,
         DEFAULT_PLAN: settings.defaultPlan,
         REGISTRATION: settings.registration,
-        // Where anybody may have a workspace, the operator gives the domains of the account, and larger plans.
+        // If registration is open, only the operator gives sending domains of the account and larger plans.
         STRANGERS: settings.registration === "open" ? "1" : "0",
         STREAM_CONCURRENCY: String(
           settings.streamConcurrency ?? Math.max(2, Math.floor(settings.accountConcurrency / 2)),
@@ -101,7 +101,7 @@ export class EngagementStack extends Stack {
   }
 }
 
-/** Longer than the function may take. */
+/** The time after which CloudFormation stops waiting: longer than the timeout of the function. */
 const PUBLISHING_SECONDS_AT_MOST = 300;
 
 /** Has the files written whenever the function that holds them changes, before the edge looks for them in their bucket. */

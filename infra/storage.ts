@@ -40,7 +40,7 @@ export interface Storage {
   site: IBucket;
   /** Uploaded import files, and their rejected rows. */
   imports: IBucket;
-  /** What happened, for Athena, where the setting asks for it. */
+  /** The archive of events for Athena, if the setting asks for one. */
   archive: IBucket | undefined;
   /**
    * A secret of CloudFront and the functions, which makes the viewer's address trustworthy (E8, E9 in docs/edge.md).
@@ -55,7 +55,7 @@ export interface Storage {
 export function createStorage(stack: Stack, settings: Settings): Storage {
   const { existing, removal } = settings;
   const { keys, buckets = {} } = existing ?? {};
-  // A first deployment that fails leaves nothing behind that was created with it.
+  // If the first deployment fails, whatever it created is removed.
   const removalPolicy = removal === "destroy" ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
   const table = existing
     ? Table.fromTableAttributes(stack, "Table", {
@@ -153,7 +153,7 @@ function createTable(stack: Stack, { removal, warmThroughput: warm }: Settings, 
       partitionKey: text(`${prefix}pk`),
       sortKey: text(`${prefix}sk`),
       projectionType: ProjectionType[projection],
-      // A write waits for the indexes that it changes.
+      // A write waits for the indexes that it changes, so they are warmed with the table.
       ...(warmThroughput && { warmThroughput }),
     });
   return table;

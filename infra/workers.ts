@@ -58,7 +58,7 @@ export async function requireSweep(schedules: Client, stackName: string): Promis
     const page: { Schedules?: object[]; NextToken?: string } = await schedules.send(
       new ListSchedulesCommand({ GroupName: stackName, State: "DISABLED", NextToken }),
     );
-    // Of the group the sweep alone is ever disabled.
+    // The sweep is the only schedule of the group that is ever disabled.
     if (page.Schedules?.length)
       throw new Error(
         `${stackName} was deployed with workers off, and its timers are off too: deploy it with \`-c workers=on\`.`,

@@ -21,10 +21,10 @@ import type { State } from "./state.ts";
 export const TABLE = "engagement";
 export const ASSETS_BUCKET = "engagement-assets";
 export const IMPORTS_BUCKET = "engagement-imports";
-/** What the event bus refused permanently. */
+/** The bucket of events that the event bus refused permanently. */
 const PUBLISH_FAILURES = "engagement-unpublished";
 const SITE_BUCKET = "engagement-site";
-/** Whose URL tells what stands before the names of all queues. */
+/** The queue whose URL shows the prefix of all queues' URLs. */
 const FIRST_QUEUE: QueueName = "due";
 const SCHEDULE_GROUP = "engagement";
 const SWEEP = "sweep";
@@ -35,7 +35,7 @@ const SIGNING_ALIAS = "alias/engagement-signing";
 export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 
-/** What the settings name, beside what every deployment has. */
+/** Resources that exist only if the settings name them. */
 interface OptionalResources {
   eventBus?: string | undefined;
   archiveBucket?: string | undefined;
@@ -98,7 +98,7 @@ export async function makeResources(
   };
 }
 
-/** Our table in another DynamoDB: the one of an earlier start, else one with the usual name if that is free. */
+/** Finds our table in another DynamoDB: that of an earlier start, else one with the usual name if the name is free. */
 export async function remoteTable({ dynamodb }: Pick<Services, "dynamodb">, state: State, ids: Ids): Promise<string> {
   const found = state.read<string>("remote-table");
   if (found) return found;
@@ -183,7 +183,7 @@ export function mailEventsTo(sqs: Pick<Sqs, "operate">, { clock, ids }: { clock:
   };
 }
 
-/** A sweep leaves the last three minutes alone: what is due in them is still being forwarded. */
+/** A sweep skips the last three minutes, whose due rows are still being forwarded. */
 const SWEPT_MINUTES_AGO = 4;
 
 /** A new table has no timers of the past: its first sweep would look back an hour, in hundreds of queries. */

@@ -1,4 +1,4 @@
-// What the alarms of a template watch: lines of the log count it, in CloudWatch's embedded metric format.
+// The metrics that the alarms of a template watch: log lines count them, in CloudWatch's embedded metric format.
 import { SECOND } from "../shared/kernel/clock.ts";
 import type { LogEntry } from "../shared/kernel/deps.ts";
 import { textIn } from "./template.ts";
@@ -9,7 +9,7 @@ interface Metric {
   Dimensions?: { Name: string; Value: unknown }[];
 }
 
-/** Of an alarm in the template, as CloudFormation spells it. */
+/** The definition of an alarm in the template, as CloudFormation spells it. */
 export interface Definition extends Partial<Metric> {
   AlarmDescription?: string;
   AlarmActions?: unknown[];
@@ -51,7 +51,7 @@ export const keyOfMetric = ({ Namespace, MetricName, Dimensions = [] }: Partial<
     Dimensions.map(({ Name, Value }) => [Name, textIn(Value)]),
   );
 
-/** What a line of the log counts. */
+/** The data points that a line of the log adds. */
 export function pointsOf(line: LogEntry): [key: string, point: Point][] {
   const { _aws } = line as { _aws?: { Timestamp: number; CloudWatchMetrics: EmbeddedMetric[] } };
   return (_aws?.CloudWatchMetrics ?? []).flatMap(({ Namespace, Dimensions, Metrics }) =>
@@ -105,7 +105,10 @@ export function metricsOf({ Metrics, Period = 0, Statistic, ...metric }: Definit
   );
 }
 
-/** An alarm's value in a period that ended so many periods ago: of one metric, or of a sum of metrics that are zero without data. What only AWS counts has no data here. */
+/**
+ * An alarm's value in a period that ended so many periods ago: of one metric, or of a sum of metrics, where a metric
+ * without data counts as zero. Metrics that only AWS counts have no data here.
+ */
 export function valueIn(definition: Definition, points: Points, now: number, ago: number): number | undefined {
   const sums = metricsOf(definition).map(({ id, metric, Period, Stat }) => ({
     term: `FILL(${id}, 0)`,

@@ -27,27 +27,27 @@ interface Alarm {
   state: "OK" | "ALARM" | "INSUFFICIENT_DATA";
   reason: string;
   since: number;
-  /** Until then it stays as somebody has set it. */
+  /** The time until which a state that was set by hand stays, in milliseconds. */
   setUntil: number;
-  /** What became of its last mail. */
+  /** The result of its last mail. */
   last?: Published;
 }
 
-/** Of an alarm that rang: for testers. */
+/** An alarm that has rung, as testers see it. */
 interface SeenAlarm {
   name: string;
   state: Alarm["state"];
   since: string;
   reason: string;
   mailed_to: string[];
-  /** Why nobody was mailed. */
+  /** Why no mail was sent; `null` if one was. */
   lost: string | null;
 }
 
 interface Alarms extends StandIn {
   /** Counts a line of the log, if it carries a metric. */
   count(entry: LogEntry): void;
-  /** The alarms that are not OK, or were not. */
+  /** The alarms that are or were in another state than OK. */
   seen(): SeenAlarm[];
 }
 
@@ -61,12 +61,12 @@ interface StackDeps {
   log(entry: LogEntry): void;
 }
 
-/** What a stack that was synthesized adds to the service: alarms, whose mails are in the outbox, and parameters. */
+/** The additions of a synthesized stack to the service: alarms, whose mails are in the outbox, and parameters. */
 export interface OpenedStack {
   alarms: Alarms;
   topics: Topics;
   parameters: StandIn;
-  /** Logs, and counts. */
+  /** Logs an entry, and counts its metrics. */
   log(entry: LogEntry): void;
 }
 
@@ -100,7 +100,7 @@ function createAlarms(
     ),
   );
   const alarms = ofType(template, "AWS::CloudWatch::Alarm").map(([id], n): Alarm => {
-    // CloudFormation ends the name with letters of its own.
+    // CloudFormation adds random letters to the name; these are constant.
     const name = `${stackName}-${id}-Local0000000`;
     return { name, definition: definitions[n]!, state: "OK", reason: "", since: clock.now(), setUntil: 0 };
   });

@@ -9,7 +9,7 @@ import type { Clock } from "../shared/kernel/clock.ts";
 /** The reason with which waits are aborted. One shared reason: a new one for each abort would cost a stack trace. */
 export const OVER = Symbol("over");
 
-/** Code that runs on service time: for the Lambda host, an invocation. */
+/** Code that runs on service time, such as an invocation of the Lambda host. */
 export interface Runner {
   /** How many of its sleeps are pending. */
   asleep: number;
@@ -22,7 +22,7 @@ export interface Runner {
 /** The runner whose code is running now. A sleep belongs to it, so that an advance knows which runners sleep. */
 export const runner = new AsyncLocalStorage<Runner | undefined>();
 
-/** Counts a request of a runner as open. @returns ends it, once however often it is called */
+/** Counts a request of a runner as open. @returns a function that ends it; further calls do nothing */
 function beginOutside(caller: Runner): () => void {
   caller.outside++;
   caller.changed();
@@ -42,7 +42,7 @@ subscribe("http.client.request.created", (message) => {
   const end = beginOutside(caller);
   const { request } = message as { request: EventEmitter };
   request.once("close", end);
-  // An embedded provider responds within the process, at once or never.
+  // A request to an embedded provider does not count: it is answered within the process, at once or never.
   request.once("socket", (socket: unknown) => {
     if (!(socket instanceof Socket)) end();
   });
@@ -89,7 +89,7 @@ export function countWaits(socket: Duplex, isGreeted: boolean): Duplex {
   return socket;
 }
 
-/** What ends a wait early. An `AbortSignal` is one, and takes as long to make as many an invocation. */
+/** What ends a wait early. An `AbortSignal` fits, but takes as long to make as a short invocation. */
 export interface Ending {
   readonly aborted: boolean;
   addEventListener(type: "abort", listener: () => void): void;
@@ -113,7 +113,7 @@ export function createEnding(): Ending & { abort(): void } {
   };
 }
 
-/** A clock whose waits are ended by whatever can end them. */
+/** A clock whose waits end early by any `Ending`. */
 export interface WaitingClock extends Clock {
   sleep(ms: number, signal?: Ending): Promise<void>;
 }

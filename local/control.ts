@@ -63,7 +63,7 @@ export function createControl({
   service: LocalService;
   tenancy: Tenancy;
   faults: Faults;
-  /** Where the demo workspace is remembered. */
+  /** The name under which the demo workspace is remembered. */
   demo?: DemoName;
 }): Control {
   const { clock, time, database, ids } = service;
@@ -84,7 +84,7 @@ export function createControl({
     if (to < clock.now())
       throw new ApiError("BAD_REQUEST", `Service time is ${now().now} already; it never goes back.`);
     if (to > LATEST) throw invalid({ advance: "must end before the year 10000" });
-    // Stored before anything happens at a later time, so that a crash in between does not restore the old time.
+    // The new time is stored before any work at it, so that a restart after a crash does not go back in time.
     rememberOffset(state, clock.offset() + to - clock.now());
     await time.advance(to);
     rememberOffset(state, clock.offset());

@@ -18,7 +18,7 @@ export interface DataFolder {
 
 /** Marks a SQLite file as ours ("EMS1"). */
 const APPLICATION_ID = 0x454d5331;
-/** The keys that encrypt and sign are beside the data. */
+/** Only the owner may read the folder, because it holds the keys that encrypt and sign. */
 const OWNER_ALONE = 0o700;
 /** Time for a previous process to end. */
 const LOCK_WAIT_MS = 2_000;

@@ -12,7 +12,7 @@ interface Callers {
 
 type Body = Record<string, unknown>;
 
-/** Well within the life of a token: to sign one takes a millisecond. */
+/** A token is reused for this time, well within its life, because signing takes a millisecond. */
 const TOKEN_MS = 5 * MINUTE;
 
 export function clientOf({ service, tenancy, demo }: Callers) {

@@ -16,12 +16,12 @@ const PLACES = [
   ["Warsaw", "PL", "Europe/Warsaw"],
 ] as const;
 
-/** Where their mailboxes are, in turn; nobody can have such an address at Gmail. */
+/** The domains of their addresses, in turn. Nobody can have such an address at Gmail. */
 const MAILBOXES =
   "example.com gmail.com outlook.com gmail.com yahoo.com gmail.com icloud.com outlook.com gmail.com gmx.net".split(" ");
-/** When those of the file were asked for their consent. */
+/** How long before the week the people of the file gave their consent. */
 const ASKED_BEFORE = 30 * DAY;
-/** Every fifth signs up in the app. */
+/** Every fifth person signs up in the app. */
 const APP_EVERY = 5;
 
 export interface Person {
@@ -60,7 +60,7 @@ function describePerson(n: number, random: () => number): DescribedPerson {
 
 interface Population {
   size: number;
-  /** The list of those who are imported. */
+  /** The list of the imported people. */
   newsletter: string;
   now: number;
   random(): number;
@@ -88,7 +88,7 @@ export async function addPeople(client: Client, { size, newsletter, now, random 
   return people;
 }
 
-/** As an export of another service: consent with its time, else it proves nothing. */
+/** The file looks like an export of another service. Each consent has its time, because without it proves nothing. */
 function fileOf(people: readonly DescribedPerson[], asked: string): string {
   const rows = people.map(({ external_id, email, timezone, consent, attributes }) => [
     external_id,

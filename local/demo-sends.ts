@@ -4,13 +4,13 @@ import type { Client } from "./demo-client.ts";
 interface Recipient {
   subscriber_id: string;
   state: string;
-  /** Their arm, of a send with two. */
+  /** The arm of the recipient, in a send with two arms. */
   variant_id: string | null;
 }
 
 export type Recipients = ReadonlyMap<string, Recipient>;
 
-/** @returns all of a send by their own ids: what became of each is what costs, so they are read once. */
+/** @returns all recipients of a send by their own ids. Reading outcomes is expensive, so it is done once. */
 async function recipientsOf(client: Client, job: string): Promise<Recipients> {
   const found = new Map<string, Recipient>();
   let cursor = "";
@@ -70,7 +70,7 @@ export async function sendOf(client: Client, type: string): Promise<string> {
   return items[0]!.id;
 }
 
-/** Some of those who got a message see it, and some of these follow it. @returns all of its recipients */
+/** Some recipients see the message, and some of these follow its link. @returns all of its recipients */
 export async function interact(
   client: Client,
   { job_id, occurred_at }: { job_id: string; occurred_at: string },
@@ -81,7 +81,7 @@ export async function interact(
     if (state !== "delivered" || random() > 0.42) continue;
     const seen = { job_id, platform: "web", subscriber_id, occurred_at, ...(variant_id && { variant_id }) };
     await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_impression" });
-    // Who is drawn anew for each would change the rest of the week.
+    // The draw is by the id: a random number for each would change the rest of the week.
     if (subscriber_id.charCodeAt(0) % 2 === 0)
       await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "email_opened" });
     if (random() < 0.35)

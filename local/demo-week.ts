@@ -8,10 +8,12 @@ import type { LocalService } from "./local-service.ts";
 import type { Tenancy } from "./tenancy.ts";
 
 export const WEEK_MS = 7 * DAY;
-/** So few that the service is ready soon, and so many that the lift of the campaign is no chance. */
+/** Few enough that the service is ready soon, and enough that the lift of the campaign is significant. */
 const DEMO_PEOPLE = 96;
 const BATCH = 500;
-/** Purchases are handed over when the outcomes of all sends before them are written: each is looked at once. */
+/**
+ * Purchases are sent once the outcomes of all earlier sends are written, because each purchase is attributed only once.
+ */
 const HANDED_OVER_AFTER = 20 * MINUTE;
 /** How many days ago people came, seen from the last one. */
 const VISIT_DAYS = [5, 4, 2, 0];
@@ -32,8 +34,8 @@ interface DemoWeek {
 }
 
 /**
- * Fills the demo workspace. Service time moves on by a week. What takes many requests is left to the time after it: the
- * sweep for lost timers begins when the service clock ticks, and no timer is lost here.
+ * Fills the demo workspace, while service time moves on by a week. The sweep for lost timers, which takes many
+ * requests, begins only when the service clock ticks: no timer is lost here.
  */
 export async function fillDemo(week: DemoWeek): Promise<void> {
   const { service } = week;
@@ -42,7 +44,7 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   const begin = service.clock.now();
   const midnight = begin - (begin % DAY);
   const moveTo = (time: number) => service.time.advance(time, { recurring: false });
-  /** At an hour of the day in UTC, so that the week is the same at whatever hour the service starts. */
+  /** Moves to an hour of the day in UTC, so that the week does not depend on the hour of the start. */
   const at = (day: number, hour: number) => moveTo(midnight + day * DAY + hour * HOUR);
   const seen = (job_id: string) => ({ job_id, occurred_at: timestamp(service.clock.now()) });
 
@@ -84,15 +86,15 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   await moveTo(begin + WEEK_MS);
 }
 
-/** What DNS says of the sender's domain: enough to send, and something left to do. */
+/** Publishes DNS records of the sender's domain: enough to send, with one thing left to do. */
 function publish({ providers: { dns } }: LocalService): void {
   dns.add("example.com", "TXT", "v=spf1 include:_spf.example.net ~all");
   dns.add("_dmarc.example.com", "TXT", "v=DMARC1; p=none; rua=mailto:dmarc@example.com");
 }
 
 /**
- * Email beside in-app, rules of sending, what counts as success, an endpoint for webhooks, a list.
- * @returns the id of the list.
+ * Sets up email beside in-app, rules for sending, a conversion, a webhook endpoint and a list. @returns the id of the
+ * list.
  */
 async function connect(client: Client): Promise<string> {
   const email = await client.owner("POST /api/v1/channels", { type: "email", name: "Email" });
@@ -127,7 +129,7 @@ async function connect(client: Client): Promise<string> {
   return String(list.id);
 }
 
-/** A segment and a template. @returns what sends go to. */
+/** Makes a segment and a template. @returns the audiences of the sends. */
 async function describe(client: Client): Promise<{ pro: string; channels: string[] }> {
   const pro = await client.owner("POST /api/v1/segments", {
     name: "Pro customers",
@@ -142,7 +144,7 @@ async function describe(client: Client): Promise<{ pro: string; channels: string
   return { pro: String(pro.id), channels: channels.map(({ id }) => id) };
 }
 
-/** A segment by events, which is counted once because they were recorded before it. */
+/** Makes a segment by events. It is computed once, because its events were recorded before it. */
 const observe = (client: Client) =>
   client.owner("POST /api/v1/segments", {
     name: "Active this week",
@@ -150,7 +152,7 @@ const observe = (client: Client) =>
     rule: { group: { op: "and", nodes: [{ event: { name: "board_opened", within: "7d", frequency: { min: 2 } } }] } },
   });
 
-/** A journey for those who sign up, and a live banner. */
+/** Makes a journey for people who sign up, and a live banner. */
 async function automate(client: Client, channel_ids: readonly string[]): Promise<void> {
   const message = (id: string, title: string, body: string, next: string) => ({
     id,
@@ -195,7 +197,7 @@ async function record(client: Client, events: readonly object[]): Promise<void> 
     await client.server("POST /v1/events", { events: events.slice(n, n + BATCH) });
 }
 
-/** Those of the week, as a server that keeps its own events would hand them over. */
+/** The visits of the week, as a server that stores its own events would send them. */
 const visits = (client: Client, people: readonly Person[], random: () => number, now: number) =>
   record(
     client,
@@ -213,11 +215,11 @@ const signUps = (client: Client, people: readonly Person[]) =>
     people.map(({ external_id }) => ({ event_name: "signed_up", external_id })),
   );
 
-/** So many of every hundred, and not by chance: the lift is significant at every start. */
+/** A fixed share of the people, without chance, so that the lift is significant at every start. */
 const shareOf = (people: readonly Person[], share: number): Person[] =>
   people.filter((_, n) => Math.floor((n + 1) * share) > Math.floor(n * share));
 
-/** Who got the message buys more often than who was held out. */
+/** Recipients of the message buy more often than the control group. */
 async function purchases(
   client: Client,
   people: readonly Person[],

@@ -4,7 +4,7 @@ import type { State, StateName } from "./state.ts";
 import type { NewWorkspace, OwnerPassword, Tenancy } from "./tenancy.ts";
 
 export interface Demo extends Omit<NewWorkspace, "refresh_token" | "agent_key"> {
-  /** Absent in a workspace of an earlier release. */
+  /** The key for agents; absent in a workspace that an earlier version made. */
   agent_key?: string;
   subscriber_id: string;
 }

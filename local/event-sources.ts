@@ -12,7 +12,7 @@ interface Resources {
   sqs: Sqs;
   dynamodb: StreamSource;
   host: LambdaHost;
-  /** Another DynamoDB, whose streams have labels of their own. */
+  /** Another DynamoDB, whose streams have labels that are not ours. */
   remote: { streamArn(table: string): Promise<string | undefined> } | undefined;
 }
 

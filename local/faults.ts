@@ -24,15 +24,15 @@ export const Fault = v.strictObject({
   outcome: v.optional(v.picklist(outcomes, `must be one of ${outcomes.join(", ")}`), "transient"),
   /** How many more times it applies; absent: until the faults are cleared. */
   times: v.optional(v.pipe(Amount, v.minValue(1, "must be at least 1"))),
-  /** This subscriber only. */
+  /** Limits the fault to this subscriber. */
   subscriber_id: v.optional(Text),
   /** The message of a failed verification. */
   message: v.optional(Text),
-  /** What a provider that limits the rate asks to wait, in seconds. */
+  /** The `Retry-After` of a provider that limits the rate, in seconds. */
   retry_after_seconds: v.optional(v.pipe(Amount, v.maxValue(86_400, "must be at most 86400"))),
-  /** Of an AWS service: this operation only. */
+  /** Limits a fault of an AWS service to this operation. */
   operation: v.optional(Text),
-  /** Of DynamoDB: transactions conflict, instead of throttled calls. */
+  /** For DynamoDB: transactions conflict, instead of throttled calls. */
   conflict: v.optional(v.boolean("must be true or false")),
 });
 export type Fault = v.InferOutput<typeof Fault>;
@@ -40,7 +40,7 @@ export type Fault = v.InferOutput<typeof Fault>;
 export interface Faults {
   add(fault: Fault): void;
   clear(): void;
-  /** The fault that applies now. It uses up one of its times. */
+  /** Takes the fault that applies now, which uses up one of its times. */
   take(channel: FaultChannel, subscriber?: string, operation?: string): Fault | undefined;
   /** Called between the SDK clients of a function and the embedded services. */
   hooks(functionName: string): Hooks;
@@ -92,13 +92,13 @@ export function createFaults(): Faults {
   };
 }
 
-/** As DynamoDB answers while another transaction holds each of the items. */
+/** The answer of DynamoDB while another transaction holds each of the items. */
 function conflicting({ TransactItems }: Wire): Error {
   const items = Array.isArray(TransactItems) ? TransactItems : [];
   return canceledTransaction(items.map(() => CONFLICTING));
 }
 
-/** A 400, so that no client retries: the caller gets the 503 at once. */
+/** The status is 400, so that no client retries and the caller gets the 503 at once. */
 const streamUnavailable = () =>
   awsFailure("ServiceUnavailableException", "The live stream is unavailable by a fault of the control surface.");
 

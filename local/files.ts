@@ -8,7 +8,7 @@ import type { GatewayRequest } from "./gateway-event.ts";
 /** The only headers that reach the bucket: no query, cookie or credential does. */
 const PASSED_ON = ["if-none-match", "if-modified-since", "range"];
 
-/** Fits an uploaded file and the form around it. */
+/** The limit fits an uploaded file and the form around it. */
 const UPLOAD_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** The gateway together with the files, under one address. */

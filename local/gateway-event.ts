@@ -6,7 +6,7 @@ import { ACCOUNT } from "./lambda.ts";
 
 export interface GatewayRequest {
   method: string;
-  /** As sent, with the query. */
+  /** The path as it was sent, with the query. */
   path: string;
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body: Buffer;

@@ -42,7 +42,7 @@ interface GatewayDeps {
   host: LambdaHost;
   routes: readonly GatewayRoute[];
   log: Log;
-  /** Of all callers together; undefined: no limit. */
+  /** The limit for all callers together; undefined: no limit. */
   requestsPerSecond?: number | undefined;
   /** Runs a request, after an advance in progress. */
   enter?: <T>(work: () => Promise<T>) => Promise<T>;
@@ -69,7 +69,7 @@ export function createGateway({
     return {
       streaming: route?.functionUrl === true,
       bodyLimitBytes: route?.bodyLimitBytes ?? BODY_LIMIT,
-      // The link of a mail acts for its subscriber.
+      // The token of a mail's link acts for its subscriber, so no log may have it.
       shownPath: token === undefined ? pathOf(path) : pathOf(path).replace(token, "…"),
     };
   };
@@ -164,7 +164,10 @@ interface KeyedRoute {
   rank: string;
 }
 
-/** Of each list of routes, in the order in which they are tried: the routes of the product are the same for every service. */
+/**
+ * The routes of each list in the order in which they are tried. They are sorted once, because every service has the
+ * same list.
+ */
 const keyedRoutes = new WeakMap<readonly GatewayRoute[], readonly KeyedRoute[]>();
 
 /** The most specific route first: a literal segment before a parameter, that before a greedy one. */
@@ -201,7 +204,7 @@ function routeFinder(routes: readonly GatewayRoute[]) {
   };
 }
 
-/** What is said literally comes before a parameter, and that before the rest of a path. */
+/** A literal segment comes before a parameter, and a parameter before the rest of a path. */
 function rankOf(segment: string): string {
   if (segment.endsWith("+}")) return "2";
   return segment.startsWith("{") ? "1" : "0";
@@ -252,7 +255,10 @@ function responseOf(answer: unknown): GatewayResponse {
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
 
-/** @returns whether a request is let in now. At once there may be as many as in half a second. */
+/**
+ * @returns a function that tells whether a request is let in now. A burst may be as large as the requests of half a
+ * second.
+ */
 function openStageLimit({ now }: Pick<Clock, "now">, perSecond: number): () => boolean {
   const burst = Math.ceil(perSecond / 2);
   let left = burst;

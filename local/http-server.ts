@@ -26,7 +26,7 @@ export interface HttpServerOptions {
 
 export interface RequestLine {
   method: string;
-  /** Without the query, which may hold a key, and without the token of a mail's link. */
+  /** The path without the query, which may hold a key, and without the token of a mail's link. */
   path: string;
   /** Undefined if the client left first. */
   status: number | undefined;

@@ -5,7 +5,7 @@ import type { LambdaHost, Run } from "./lambda.ts";
 import type { Mapping } from "./mapping.ts";
 import type { createChangeSignal } from "./signals.ts";
 
-/** Real time after which it is asked again without a change. */
+/** Real time after which idleness is checked again without a change, in milliseconds. */
 const LOOK_AGAIN_MS = 250;
 const QUIET_TURNS = 3;
 
@@ -27,17 +27,20 @@ export async function quiet(changes: ReturnType<typeof createChangeSignal>): Pro
   }
 }
 
-/** How often a wait for runs is looked at, in real milliseconds. A longer pause is the machine's, which did something else. */
+/**
+ * How often a wait for runs is checked, in real milliseconds. After a longer pause the machine was busy with something
+ * else.
+ */
 export const LOOK = 25;
 
 /**
- * Milliseconds left to wait for a run without progress, by how long it is waited for `otherwise`. Only those count in which
- * this process had nothing to do: on a busy machine a worker takes long.
+ * Milliseconds left to wait for a run without progress; `otherwise` is the limit of a run that waits for nothing real.
+ * Only idle time of this process counts, because a worker takes long on a busy machine.
  */
 export function createPatience(clock: ServiceClock): (run: Run, otherwise: number) => number {
   const waits = new WeakMap<Run, { changes: number; waited: number; idle: number }>();
 
-  /** What it asked of something real may last as long as its own limit: it sleeps until that, or is ended by Lambda. */
+  /** A request to something real may last as long as its own limit: the run sleeps until then, or Lambda ends it. */
   const patienceFor = (run: Run, otherwise: number): number => {
     if (run.outside === 0 || run.streaming) return otherwise;
     return run.asleep > 0 ? (sleepOf(clock, [run]) ?? clock.now()) - clock.now() : run.limit;
@@ -62,7 +65,7 @@ interface RestDeps {
   rounds(): number;
 }
 
-/** Tells an invocation when it is the only one that works: then everything that follows from its work has been done. */
+/** Tells an invocation when it is the only one that works: then everything that its work caused is done. */
 export function createRest({ changes, host, mappings, rounds }: RestDeps): () => Promise<void> {
   const resting = new Set<Runner | undefined>();
   const isQuiet = () =>
@@ -77,7 +80,7 @@ export function createRest({ changes, host, mappings, rounds }: RestDeps): () =>
     try {
       for (await quiet(changes); !isQuiet(); await quiet(changes)) {
         await changes.waitForChange(LOOK_AGAIN_MS);
-        // It waits for others, and is not stuck itself.
+        // The wait for others counts as progress, so that the invocation is not taken for stuck.
         own?.changed();
       }
     } finally {

@@ -41,7 +41,7 @@ export async function invoke(
   return written;
 }
 
-/** A demo workspace to call with. */
+/** Makes a demo workspace, and returns the values of its placeholders. */
 export async function placeholdersFor(service: LocalService): Promise<Placeholders> {
   const tenancy = openTenancy(service.depsFor("invoke"));
   const { tenant_id, sdk_key, server_key, agent_key, access_token } = await tenancy.createWorkspace({ name: "Demo" });
@@ -59,7 +59,7 @@ function eventIn(file: string, found: Placeholders): unknown {
   }
 }
 
-/** Says why there is no answer, as Lambda reports it, and ends the process. */
+/** Prints why there is no answer, as Lambda reports it, and ends the process. */
 function explain(error: unknown, name: string): never {
   if (error instanceof Error && error.name === "ResourceNotFoundException")
     return refuse(`There is no function ${name}; each has an event in events/.`);

@@ -1,7 +1,7 @@
-// What goes into a function and comes out of it: payloads within Lambda's limits, and failures as its runtime reports them.
+// The input and output of a function: payloads within Lambda's limits, and failures as its runtime reports them.
 import { awsFailure } from "./aws/index.ts";
 
-/** What Lambda reports to an invoker about a handler's error. */
+/** The report about a handler's error that Lambda sends to the invoker. */
 interface ErrorReport {
   errorType: string;
   errorMessage: string;

@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 
 export type ResponseStream = Writable & { setContentType(type: string): void };
 
-/** Where a streamed response goes. */
+/** The receiver of a streamed response. */
 export interface StreamOut {
   start(status: number, headers: Record<string, string | string[]>): void;
   /** `false` when the client has disconnected: later writes are discarded. */

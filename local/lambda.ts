@@ -80,7 +80,7 @@ interface HostedFunction extends Registration {
   create(): AnyHandler;
   idle: Environment[];
   alive: number;
-  /** Each gets a free environment, or the slot of one that ended. */
+  /** Waiting invocations: each gets a free environment, or the slot of one that ended. */
   waiting: ((environment: Environment | undefined) => void)[];
   crashes: Map<Run, (reason: Error) => void>;
 }
@@ -243,7 +243,7 @@ export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: 
   };
 }
 
-/** What a function URL answers where no environment is free. */
+/** The answer of a function URL if no environment is free. */
 function throttle(out: StreamOut): void {
   out.start(429, { "content-type": "application/json" });
   out.write(Buffer.from('{"Reason":"ConcurrentInvocationLimitExceeded","Type":"User","message":"Rate Exceeded."}'));

@@ -4,7 +4,10 @@ import type { Runner } from "./clock.ts";
 /** How often each function was invoked in a chain. */
 export type Lineage = ReadonlyMap<string, number>;
 
-/** A function that a chain has reached this often is not invoked again by it. AWS says: about 16 times. */
+/**
+ * A function that a chain has invoked this often is not invoked again by it. The documentation of AWS says about 16
+ * times.
+ */
 const MAX_HOPS = 16;
 
 /** Code that runs in a chain: an invocation of the Lambda host. */

@@ -12,7 +12,10 @@ import { REGION } from "./lambda.ts";
 
 export const HOST = "http://127.0.0.1";
 
-/** Middleware whose headers and log the embedded services do not read: a third of a request's processor time. */
+/**
+ * Middleware that is removed: the embedded services do not read its headers, and it takes a third of a request's CPU
+ * time.
+ */
 const UNREAD = ["getUserAgentMiddleware", "recursionDetectionMiddleware", "loggerMiddleware"];
 
 const hasMiddleware = (client: object): client is { middlewareStack: { remove(name: string): boolean } } =>
@@ -39,7 +42,7 @@ export function localClients(
   const clients = awsClients({
     region: REGION,
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
-    // Else each client looks for an address in the environment and in files at its first call.
+    // Without this, each client looks for an address in the environment and in files at its first call.
     ignoreConfiguredEndpointUrls: true,
     requestHandler: requestHandler(services, hooks, async () => (clock.isHeld() ? undefined : nextTurn())),
   });
@@ -53,7 +56,7 @@ export function localClients(
     const isS3 = clientClass.name === "S3Client";
     const hasOwnAttempts = "maxAttempts" in { ...own };
     const make = (): C => {
-      // A client that says how often it tries has no pauses of others.
+      // A client with its own number of attempts keeps its own pauses too.
       const shared = hasOwnAttempts ? {} : settings;
       const client = clients(clientClass, { ...shared, ...(isS3 ? s3 : { signer: unsigned }), ...own });
       if (isS3) signInServiceTime(client, clock);
@@ -64,7 +67,7 @@ export function localClients(
   };
 }
 
-/** What clients fill in themselves, once however often they send. */
+/** The tokens that clients fill in themselves, one for all attempts of a command. */
 const tokens: Record<string, string> = {
   TransactWriteCommand: "ClientRequestToken",
   CreateScheduleCommand: "ClientToken",
@@ -73,8 +76,8 @@ const tokens: Record<string, string> = {
 type SentCommand = Parameters<ReturnType<typeof sendThrough>>[0];
 
 /**
- * The first attempt skips the protocols. What fails in a way that may pass is the client's from then on, which is made
- * when it is needed: that takes longer than many a test.
+ * The first attempt skips the protocols. If it fails in a way that may pass, the client takes over. The client is made
+ * only then, because that takes longer than some tests.
  */
 function shortcut<C extends Client>(
   { prototype }: ClientClass<C>,
@@ -121,7 +124,7 @@ async function addressOf(baseUrl: string) {
   return { protocol, hostname, path: "/", ...(port && { port: Number(port) }) };
 }
 
-/** How many calls workers make, together, in one turn. */
+/** How many calls all workers together make in one turn of the event loop. */
 const CALLS_PER_TURN = 8;
 
 /**

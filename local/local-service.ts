@@ -54,7 +54,7 @@ import type { LocalStack } from "./template.ts";
 import { createTime, type Time } from "./time.ts";
 
 export interface LocalServiceOptions {
-  /** A file, or `:memory:`, which is lost at the end. */
+  /** A file, or `:memory:` for data that is lost at the end. */
   file?: string;
   /** Service time at the start, in milliseconds. */
   start: number;
@@ -81,7 +81,7 @@ export interface LocalServiceOptions {
   /** The address that clients call. A function, because a server knows its port only once it listens. */
   baseUrl?(): string;
   env?: Record<string, string>;
-  /** A stack that was synthesized, whose alarms watch this service. */
+  /** A synthesized stack, whose alarms watch this service. */
   stack?: LocalStack | undefined;
   /** The endpoints; those of the product if absent. */
   groups?: readonly Group[];
@@ -210,7 +210,7 @@ const outboxOf = ({ providerFaults }: LocalServiceOptions, { clock, ids, databas
   faults: providerFaults ?? NO_FAULTS,
 });
 
-/** SES: mails are recorded in the outbox, and their events go to the product's queue. */
+/** The embedded SES: it records mails in the outbox, and sends their events to the product's queue. */
 function openMail(options: LocalServiceOptions, runtime: Runtime, { sqs }: EmbeddedAws): Ses {
   const ses = createSes({
     clock: runtime.clock,

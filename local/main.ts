@@ -38,7 +38,7 @@ async function start(): Promise<void> {
   const folder = openDataFolder(settings.dataFolder);
   const isFilled = values.demo === true && !values.empty && folder.isNew && !settings.dynamodbEndpoint;
   const log = createLog();
-  // It is hashed while the service is made.
+  // The password is hashed while the service is made.
   const owner = folder.isNew ? newOwnerPassword(randomBytes) : undefined;
   // Links of the demo's mails are made before the server listens.
   const address = { url: `http://127.0.0.1:${settings.port}` };
@@ -47,7 +47,7 @@ async function start(): Promise<void> {
   const running = await runService(settings, { ...folder, startsAt, areClientsDirect: () => isFilling }, log, address);
   const prepare = () => prepareDemo(running.tenancy, running.state, demoName(settings), owner);
   if (isFilled) {
-    // A start that is killed in it leaves an empty folder, which is filled again.
+    // A start that is killed meanwhile leaves an empty folder, which the next start fills again.
     const release = running.service.database.hold();
     await fillDemo({ ...running, demo: await prepare() });
     isFilling = false;
@@ -68,7 +68,7 @@ async function start(): Promise<void> {
     await running.service.close();
     folder.release();
   });
-  // A service that is killed writes nothing more, and would be compiled anew at every start.
+  // Without this, a service that is killed would keep no compiled code, and compile it at every start.
   flushCompileCache();
   // Printed last: a reader may stop the service as soon as it is printed.
   console.log(welcome({ url: servers.url, aws: servers.awsUrl, folder: settings.dataFolder, variables }, demo, quiet));

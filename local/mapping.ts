@@ -1,4 +1,4 @@
-// What every event source mapping is, and how it retries.
+// The interface of every event source mapping, and the pauses between its retries.
 import { type Clock, MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import type { Database, DynamoDb, Sqs, StreamRecord } from "./aws/index.ts";
 import type { LambdaHost } from "./lambda.ts";

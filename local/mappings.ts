@@ -197,7 +197,7 @@ function recordOf(message: Message, arn: string): SQSRecord {
     messageId: message.MessageId,
     receiptHandle: message.ReceiptHandle,
     body: message.Body,
-    // With "All", SQS returns every system attribute that Lambda passes on.
+    // The cast holds because "All" makes SQS return every system attribute that Lambda passes on.
     attributes: message.Attributes as unknown as SQSRecord["attributes"],
     messageAttributes,
     md5OfBody: message.MD5OfBody,

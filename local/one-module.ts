@@ -14,9 +14,9 @@ interface Program {
   entry: string;
   /** All files of the program are below it, and `node_modules`. */
   root: string;
-  /** What is made is kept here. */
+  /** The folder in which the module and its code are kept. */
   folder: string;
-  /** A name of what the program is run for: code is kept for each, as it calls other functions. */
+  /** The name of a use of the program. Each use calls other functions, so its code is kept on its own. */
   use: string;
 }
 
@@ -28,9 +28,9 @@ interface OneModule {
 }
 
 interface BuiltModule {
-  /** What is made of another text has another name: V8 takes code for its own by the length of the text. */
+  /** The name of the module. It depends on the text, because V8 recognizes its code only by the length of the text. */
   name: string;
-  /** What it was made from: the path of each file below the root, and a mark that changes with the file. */
+  /** The sources: the path of each file below the root, and a mark that changes with the file. */
   sources: Record<string, string>;
 }
 
@@ -44,8 +44,8 @@ const UNWRITABLE = new Set(["EACCES", "EPERM", "EROFS"]);
 const isUnwritable = (error: unknown) => UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? "");
 
 /**
- * The program as one module, made anew unless all its files are as they were; the files themselves where nothing can be
- * kept. Files of packages are as they were as long as npm changed none.
+ * The program as one module, made anew if one of its files has changed; the files themselves if no module can be kept.
+ * Files of packages count as unchanged until npm changes one.
  */
 export async function openOneModule({ entry, root, folder, use }: Program): Promise<OneModule> {
   let made = madeIn(folder);
@@ -126,18 +126,18 @@ async function bundle(entry: string, root: string) {
     target: "node22",
     // Clients and commands are known by the names of their classes.
     keepNames: true,
-    // It starts a program of its own, which is beside it.
+    // esbuild starts a program that is beside its own files.
     external: ["esbuild"],
     plugins: [ownPlaces],
     logLevel: "error",
   });
-  // Its process would stay as long as this one.
+  // The process of esbuild would otherwise run as long as this one.
   await stop();
   const files = Object.keys(metafile.inputs).filter((file) => !file.startsWith("node_modules/"));
   return { contents: outputFiles[0]!.text, files };
 }
 
-/** Files find what is beside them from where they are, not from where the module is. */
+/** Files look up their neighbours by their own place, not by that of the module. */
 const ownPlaces: Plugin = {
   name: "own-places",
   setup: ({ onLoad }) => {

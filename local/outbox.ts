@@ -42,7 +42,7 @@ const schema = `CREATE TABLE IF NOT EXISTS outbox (
 
 export function openOutbox(database: Database): Outbox {
   let isMade = false;
-  // Most services of tests send nothing.
+  // The table is made with the first message, because most services of tests send none.
   const make = () => {
     if (!isMade) database.exec(schema);
     isMade = true;

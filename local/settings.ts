@@ -20,7 +20,7 @@ export interface Settings {
   requestsPerSecond: number | undefined;
   /** A stack that was synthesized, whose alarms watch the service; undefined: none. */
   stack: LocalStack | undefined;
-  /** Whether each request is a line of the log. */
+  /** Whether each request is logged. */
   logsRequests: boolean;
   /** Settings that the functions read themselves. */
   passedOn: Record<string, string>;
@@ -60,7 +60,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
       ...(REGISTRATION ? [["REGISTRATION", REGISTRATION]] : []),
       ...Object.entries(TEXTS).flatMap(([name, form]) => (env[name] ? [[name, textOf(name, env[name], form)]] : [])),
       ...FLAGS.flatMap((name) => (isOn(name, env[name]) ? [[name, "1"]] : [])),
-      // As on a deployment that can mail: this one always can, and the outbox has the mail.
+      // The setting is on as on a deployment that can send mail: the mails are in the outbox.
       ...(isOn(CONFIRMING, env[CONFIRMING] || "1") ? [[CONFIRMING, "1"]] : []),
       ...AMOUNTS.flatMap((name) => (env[name] ? [[name, amountOf(name, env[name])]] : [])),
     ]),
@@ -79,7 +79,7 @@ const AMOUNTS = ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"];
 
 interface Form {
   form: RegExp;
-  /** What has the form. */
+  /** The name of the thing that has the form, for the refusal. */
   of: string;
 }
 

@@ -1,4 +1,5 @@
-// `npm start`: the service as one module. To find and load its 1,400 files takes longer than all else that a start does.
+// `npm start`: the service as one module, because finding and loading its 1,400 files takes longer than the rest of a
+// start.
 import { fileURLToPath } from "node:url";
 import { openOneModule } from "./one-module.ts";
 
@@ -6,7 +7,7 @@ const module = await openOneModule({
   entry: fileURLToPath(new URL("main.ts", import.meta.url)),
   root: fileURLToPath(new URL("..", import.meta.url)),
   folder: fileURLToPath(new URL("../node_modules/.cache/start/", import.meta.url)),
-  // Filling the demo calls what a start without it does not.
+  // A start that fills the demo calls other functions than a start without it.
   use: process.argv.includes("--demo") ? "demo" : "plain",
 });
 const { started } = (await module.run()) as typeof import("./main.ts");

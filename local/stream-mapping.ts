@@ -13,7 +13,7 @@ export interface StreamMappingOptions {
   filter?: (record: StreamRecord) => boolean;
   /** Maximum invocations of one batch (splitting it does not count). */
   maxAttempts?: number;
-  /** Instead of a number of attempts: how old a record may become before it is given up. */
+  /** How old a record may become before it is given up, as an alternative to a number of attempts. */
   maxRecordAgeMs?: number;
   /** The on-failure destination: gets batches whose retries are used up. */
   onFailure?: (records: StreamRecord[]) => void;
@@ -48,7 +48,7 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
   let readTo = checkpoint;
   let unread: StreamRecord[] = [];
   let mayHaveMore = true;
-  /** One per concurrent batch; a lane's first segment blocks the following ones. */
+  /** One lane per concurrent batch; a lane's first segment blocks the following ones. */
   let lanes: Segment[][] = [];
   let busy = false;
   let failures = 0;

@@ -14,7 +14,7 @@ export interface Template {
   Resources: Readonly<Record<string, Resource>>;
 }
 
-/** A stack that was synthesized, and the name that it has in AWS. */
+/** A synthesized stack, and its name in AWS. */
 export interface LocalStack {
   name: string;
   template: Template;
@@ -32,7 +32,7 @@ export const ofType = ({ Resources }: Template, type: string): [id: string, prop
 
 const pseudo: Readonly<Record<string, string>> = { "AWS::AccountId": ACCOUNT, "AWS::Region": REGION };
 
-/** A value as text. What AWS would name is its logical id here, such as `Stream` or `Table.Arn`. */
+/** A value as text. A reference becomes its logical id, such as `Stream` or `Table.Arn`. */
 export function textIn(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
   const { Ref, "Fn::GetAtt": path, "Fn::Join": join } = value as Wire;

@@ -65,7 +65,7 @@ export interface Tenancy {
   /** An access token of a member with the role. The member is created if there is none. @throws 404. */
   issueToken(input: v.InferOutput<typeof TokenRequest>): Promise<string>;
   upsertSubscriber(tenant: string, externalId: string, attributes: Record<string, Value>): Promise<Subscriber>;
-  /** Null where it has none. @throws 404. */
+  /** The quiet hours of a workspace; `null` if it has none. @throws 404. */
   quietHours(tenant: string): Promise<SendingSettings["quiet_hours"]>;
 }
 
@@ -77,7 +77,9 @@ const NOBODY = "" as TenantId;
 
 export interface OwnerPassword {
   password: string;
-  /** As it is stored. Hashing takes a fifth of a second on another thread, so a start begins with it. */
+  /**
+   * The password as it is stored. A start begins with the hashing, which takes a fifth of a second on another thread.
+   */
   secret: Promise<string>;
 }
 
@@ -104,7 +106,7 @@ export function openTenancy(deps: Deps): Tenancy {
   const findMember = async (tenant: TenantId, role: Role): Promise<string | undefined> =>
     (await listMembers(platform, tenant)).find((member) => member.role === role)?.user_id;
 
-  /** Derived from workspace and role, so that concurrent calls create one user. */
+  /** The id is derived from workspace and role, so that concurrent calls create one user. */
   const makeMember = async (tenant: TenantId, role: Role): Promise<string> => {
     const user = uuidOfText(`local member ${tenant} ${role}`);
     const email = `${role}-${user.slice(0, 8)}@example.com`;

@@ -32,7 +32,10 @@ interface TimeDeps {
   log: Log;
   /** Also notified from elsewhere, on every change. */
   changes?: ReturnType<typeof createChangeSignal>;
-  /** Real time that a ticking clock stands still at most while a settle runs: under load it may not end. */
+  /**
+   * The longest real time for which a ticking clock stands still during a settle, in milliseconds: under load a settle
+   * may not end.
+   */
   stillMs?: number;
 }
 
@@ -44,7 +47,7 @@ export interface Time {
    * the end; with `recurring: false` they wait for a later call. @returns the new time.
    */
   advance(to: number, which?: Pick<FiringOptions, "recurring">): Promise<number>;
-  /** For an invocation: resolves when no other one works, and nothing is ready to be worked on. */
+  /** For an invocation: resolves when no other invocation works and no work is ready. */
   rest(): Promise<void>;
   /** Runs a request, after an advance in progress. */
   enter<T>(work: () => Promise<T>): Promise<T>;
@@ -85,7 +88,7 @@ export function createTime(deps: TimeDeps): Time {
 
   const mappings = () => deps.mappings.all();
   const buffered = () => host.runs().filter((run) => !run.streaming);
-  /** What a worker waits for comes when time is moved, or from the background. */
+  /** Short sleeps of these runs end at once. Without a background pump, those of a worker end when time is moved. */
   const isNudged = (run: Run) =>
     !run.streaming && (background !== undefined || !mappings().some((mapping) => mapping.function === run.function));
 

@@ -19,7 +19,7 @@ interface Subscription {
 }
 
 export interface Topics {
-  /** Mails what CloudWatch publishes. @returns the addresses, or why nobody gets it */
+  /** Mails a message that CloudWatch publishes. @returns the addresses, or why no address gets it */
   publish(topic: string, mail: TopicMail): Published;
   /** The addresses of a topic, and which of them get its mails. */
   subscriptionsOf(topic: string): { address: string; isConfirmed: boolean }[];
@@ -36,7 +36,7 @@ interface TopicMail {
   body: string;
 }
 
-/** What CloudWatch sends, over TLS and for the account of the alarm. */
+/** The keys of a request by CloudWatch: over TLS and for the account of the alarm. */
 const request: Readonly<Record<string, string>> = { "aws:SecureTransport": "true", "aws:SourceAccount": ACCOUNT };
 
 const SENDER = "AWS Notifications <no-reply@sns.amazonaws.com>";
@@ -90,7 +90,7 @@ export function createTopics(
   return topics;
 }
 
-/** Why CloudWatch may not publish to a topic; undefined where it may. */
+/** Why CloudWatch may not publish to a topic; undefined if it may. */
 function refusalOf(template: Template, topic: string): string | undefined {
   const policies = ofType(template, "AWS::SNS::TopicPolicy").filter(([, { Topics }]) =>
     (Topics as unknown[]).map(textIn).includes(topic),

@@ -18,7 +18,7 @@ export interface Answer {
 
 export type Ask = (method: string, path: string, headers?: Record<string, string>, body?: unknown) => Promise<Answer>;
 
-/** Returns what was seen. @throws what was seen, if the contract says otherwise. */
+/** Returns an observation. @throws the observation, if the contract says otherwise. */
 type Observe = () => Promise<string>;
 
 const PATIENCE_MS = 35_000;
@@ -61,7 +61,10 @@ export function parsed(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The status of a body over 10 MB. A server may reject by length and close, so the body waits for its response. */
+/**
+ * The status that answers a body over 10 MB. A server may refuse by the length alone, so the body waits for its
+ * response.
+ */
 export function statusOfLargeBody(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const start = url.startsWith("https:") ? secureRequest : plainRequest;

@@ -85,7 +85,7 @@ export async function probeStream(
   return checks;
 }
 
-/** A frame that is later is held back on its way, by Lambda until the next write. */
+/** A later frame was held back on its way: Lambda may hold one until the next write. */
 const MAX_DELAY_MS = 3_000;
 
 /** @param delays in milliseconds. @throws if half of the frames are too late */

@@ -102,7 +102,7 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
     const text = components.find(({ type }) => type === "BODY")?.text;
     if (!name || !/^[a-z0-9_]{1,512}$/.test(name) || !language || !category || !text)
       return refuse(400, 100, "(#100) Invalid parameter: name, language, category and a BODY are required");
-    // Its id follows from its place, so that a repeat finds the same one.
+    // The id is a hash of the template's place, so that a repeat finds the same template.
     const digest = createHash("sha256").update(`${account}/${name}/${language}`).digest();
     const id = String(digest.readUIntBE(0, 6));
     if (templates.find(id)) return refuse(400, 100, "There is already content in this language for this template");

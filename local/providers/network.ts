@@ -40,7 +40,7 @@ interface LocalNetworkDeps extends SinkDeps {
 }
 
 type ServedPurpose = Exclude<Purpose, "webhook" | "smtp" | "sign_in">;
-/** Who is asked is named by users; none of them is an embedded provider. */
+/** Users name the hosts of these purposes; none of them is an embedded provider. */
 const isOfUsers = (purpose: Purpose): purpose is "webhook" | "sign_in" =>
   purpose === "webhook" || purpose === "sign_in";
 /** The address of every provider's host: a public one, to which no connection is made. */
@@ -56,7 +56,7 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
   const isNear = (host: string, purpose: Purpose): boolean =>
     allowProviders && NAMED_BY_USERS.has(purpose) && LOOPBACK.has(host);
   const templates = openChatTemplates(database);
-  /** What the fault of the request under way asks to wait. */
+  /** The `Retry-After` of the current request's fault, in seconds. */
   let retryAfter: number | undefined;
   const take: SinkDeps["faults"]["take"] = (...asked) => {
     const fault = deps.faults.take(...asked);
@@ -107,7 +107,7 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
       const { purpose } = input;
       if (isNear(input.host, purpose)) {
         const socket = await outside(loopback.connect(input, signal));
-        // HTTP counts its own requests.
+        // Only SMTP is counted here, because HTTP requests are counted by the clock.
         return purpose === "smtp" ? countWaits(socket, true) : socket;
       }
       if (isOfUsers(purpose)) return webhooks.connect(input, signal);

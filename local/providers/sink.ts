@@ -9,7 +9,7 @@ import type { Outbox, OutboxItem } from "../outbox.ts";
 export interface SinkRequest {
   method: string;
   host: string;
-  /** Without the query. */
+  /** The path without the query. */
   path: string;
   query: URLSearchParams;
   headers: Record<string, string>;
@@ -51,7 +51,7 @@ export function record({ clock, ids, outbox }: SinkDeps, item: Message): string 
   return id;
 }
 
-/** The outbox keeps no credential of a provider, only by which digits one can be told from another. */
+/** The outbox keeps no credential of a provider, only digits by which credentials can be told apart. */
 function withoutCredentials({ authorization, ...headers }: Record<string, string>): Record<string, string> {
   if (authorization === undefined) return headers;
   const digits = createHash("sha256").update(authorization).digest("hex").slice(0, 8);

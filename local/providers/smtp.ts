@@ -5,7 +5,7 @@ import { faultOf, HANGS, record, refusedCredentials, type SinkDeps } from "./sin
 
 const MAX_SOURCE_BYTES = 26_214_400;
 
-/** Servers name the recipient in what they say of it. */
+/** Replies name the recipient, as real servers do. */
 const answersTo = (address: string) => ({
   permanent: `554 5.7.1 <${address}>: Message refused`,
   invalid_token: `550 5.1.1 <${address}>: No such mailbox`,
