@@ -14,7 +14,10 @@ export interface BrowserSettings extends Settings {
 export interface BrowserClient extends BrowserEndpoints {
   /** Opens the subscriber's live stream: `client.stream(id, { onMessage: show })`. It stays open until `close()`. */
   stream(subscriberId: string, options: StreamOptions): LiveStream;
-  /** The signed ids that its calls carry, as `X-User-Hash` has them; undefined without. For who calls the service without it. */
+  /**
+   * The signed ids in the header `X-User-Hash` of its calls; undefined if there are none. For callers that do not use
+   * this client.
+   */
   signedIds(): Promise<string | undefined>;
 }
 
@@ -35,7 +38,7 @@ export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSe
   const { upsert } = endpoints.subscribers;
   endpoints.subscribers.upsert = async (...args) => {
     const subscriber = await upsert(...args);
-    // It signs the subscriber's id, which the other calls name.
+    // This hash signs the subscriber's id, which the other calls name.
     ownHash = subscriber.user_hash ?? ownHash;
     return subscriber;
   };

@@ -5,14 +5,14 @@ import type { EventsCreateBody } from "./types.gen.ts";
 type Batch = Extract<EventsCreateBody, { events: unknown }>;
 type Single = Exclude<EventsCreateBody, Batch>;
 
-/** The same for all attempts of a call. A key of the caller stays. */
+/** Adds keys, which are the same for all attempts of a call. A key of the caller stays. */
 export const withKeys = (body: EventsCreateBody): EventsCreateBody =>
   "events" in body ? { ...body, events: body.events.map(keyed) } : keyed(body);
 
 const keyed = <E extends Single>(event: E): E =>
   event.idempotency_key === undefined ? { ...event, idempotency_key: newKey() } : event;
 
-/** With the time of each attempt: by it the service corrects the times of a device whose clock is wrong (AMB-135). */
+/** Adds the time of the attempt, by which the service corrects the times of a device whose clock is wrong (AMB-135). */
 export const stamped = (body: EventsCreateBody): EventsCreateBody =>
   "events" in body
     ? {

@@ -2,7 +2,7 @@
 import { type CallOptions, requiredId, type Settings, send } from "./transport.ts";
 import type { Endpoints } from "./types.gen.ts";
 
-/** Fits into one request of every deployment; a larger file is uploaded to the bucket first. */
+/** A file of this size fits into one request of every deployment; a larger one is uploaded to the bucket first. */
 const MAX_DIRECT_BYTES = 4_000_000;
 const UPLOAD_TIMEOUT_MS = 300_000;
 

@@ -3,7 +3,7 @@ import type { ServiceError } from "./errors.ts";
 
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 20_000;
-/** Limits of the plan or the bill, which a retry cannot change (ERR-24). */
+/** Codes of limits of the plan or the bill, which a retry cannot change (ERR-24). */
 const FINAL_CODES = new Set(["QUOTA_EXCEEDED", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"]);
 
 /** Exponential, with full jitter. @param attempt counts from 0. @param random from 0 to 1. */

@@ -30,7 +30,7 @@ export interface LiveStream {
   readonly closed: Promise<void>;
 }
 
-/** What the stream needs of a client. */
+/** The parts of a client that the stream needs. */
 export interface StreamDeps {
   root: string;
   fetch: typeof fetch;
@@ -144,7 +144,7 @@ async function keepOpen(
     }
     if (progress.failures >= pollAfterFailures) {
       tell(options, () => options.onState?.("polling"));
-      // Where the inbox cannot be read either, the next attempt looks again.
+      // If the inbox cannot be read either, the next attempt reads it again.
       await poll(deps, options, progress, signal).catch(() => undefined);
       wait = Math.max(wait, pollMs);
     }
@@ -188,7 +188,7 @@ async function listen(
       silence = watch();
       take(event, options, progress);
     }
-    // It ended by itself.
+    // The stream ended by itself, so there is none to end in the service.
     progress.streamId = undefined;
   } finally {
     clearTimeout(silence);

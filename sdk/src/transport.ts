@@ -23,13 +23,13 @@ export type Secret = string | (() => string | Promise<string>);
 export interface Settings {
   /** The address of the service, such as `https://api.example.com`. */
   baseUrl: string;
-  /** Per attempt, in milliseconds; default 30,000. */
+  /** The time limit of each attempt, in milliseconds; default 30,000. */
   timeoutMs?: number;
   /** Attempts after the first; default 3. */
   maxRetries?: number;
   /** If `Retry-After` is longer than this, the error is thrown at once. In milliseconds; default 60,000. */
   maxWaitMs?: number;
-  /** Default: the global one. Where its promise is rejected, the service counts as unreachable. */
+  /** Default: the global `fetch`. If its promise is rejected, the service counts as unreachable. */
   fetch?: typeof fetch;
 }
 
@@ -41,15 +41,18 @@ export interface CallOptions {
   maxRetries?: number;
   /** If the endpoint accepts one; default: a new one per call, the same for all its attempts. */
   idempotencyKey?: string;
-  /** In a browser: the request outlives the page, for reports that are sent while the user leaves. At most 64 KB. */
+  /** In a browser, the request outlives the page, for reports that are sent while the user leaves. At most 64 KB. */
   keepalive?: boolean;
-  /** Of a change: only if what is changed still has this version, else a 412 whose body has what is there as `current`. */
+  /**
+   * Makes a change only if the resource still has this version. Otherwise a 412 has the resource in `current` of its
+   * body.
+   */
   ifVersion?: number;
-  /** Is told the version of what is answered, where that has one: what the next change names as `ifVersion`. */
+  /** Called with the version of the returned resource, if it has one. The next change can name it as `ifVersion`. */
   onVersion?: (version: number) => void;
 }
 
-/** Every name of an option, as the compiler checks. */
+/** The names of all options; the compiler checks that none is missing. */
 const CALL_OPTIONS: Readonly<Record<keyof CallOptions, true>> = {
   signal: true,
   timeoutMs: true,
@@ -102,13 +105,13 @@ interface ServiceRequest {
   method: string;
   url: string;
   headers: Record<string, string>;
-  /** A function where it is made anew for each attempt. */
+  /** The body, or a function that makes it anew for each attempt. */
   body: string | FormData | (() => string) | undefined;
   keepalive?: boolean;
   onVersion?: CallOptions["onVersion"];
 }
 
-/** What no `fetch` rejects with when there is no response. */
+/** A programming error: `fetch` rejects with none of these when there is no response. */
 const isMistake = (error: unknown): boolean =>
   error instanceof ReferenceError || error instanceof RangeError || error instanceof SyntaxError;
 
@@ -164,10 +167,10 @@ export async function send(
   isSafe: boolean,
   options: CallOptions,
 ): Promise<unknown> {
-  // By itself `fetch` would report them as it reports a service that it cannot reach.
+  // Checks address and headers first, because `fetch` would report a fault in them like an unreachable service.
   new Request(request.url, { method: request.method, headers: request.headers });
   const { timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES, maxWaitMs = MAX_WAIT_MS } = settings;
-  // The global one is looked up at each call.
+  // The global `fetch` is looked up at each call, so that it can be replaced.
   const fetchOnce: typeof fetch = settings.fetch ?? ((...args) => fetch(...args));
   const max = options.maxRetries ?? maxRetries;
   for (let n = 0; ; n++) {
@@ -202,7 +205,7 @@ export function requiredId(call: string, name: string, id: unknown): string {
   throw new TypeError(`${call}: ${name} must be the text of an id, not ${JSON.stringify(id)}.`);
 }
 
-/** @throws TypeError if there is something that no call knows */
+/** @throws TypeError for an option that does not exist */
 function callOptions(call: string, options: unknown = {}): CallOptions {
   if (typeof options !== "object" || options === null)
     throw new TypeError(`${call}: options must be an object, not ${JSON.stringify(options)}.`);
@@ -241,7 +244,7 @@ function methodOf(
       ...(options.ifVersion !== undefined && { "if-match": `"${options.ifVersion}"` }),
     };
     const url = rootOf(settings) + filled + (search && `?${search}`);
-    // What has succeeded would be refused when it is repeated: it has made another version.
+    // A change with `ifVersion` is not repeated: if the first attempt succeeded, the version is another one.
     const isRepeatable = REPEATABLE.has(verb) && options.ifVersion === undefined;
     const isSafe = isRepeatable || idempotent === true || TAKEN_ONCE.has(route);
     const { keepalive = false, onVersion } = options;

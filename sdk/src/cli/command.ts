@@ -31,7 +31,7 @@ export const usageError = (message: string) => new CommandError(message, EXIT.us
 interface Option {
   type: "string" | "boolean";
   about: string;
-  /** What stands for the value in the help: `<file>`. */
+  /** The placeholder of the value in the help: `<file>`. */
   value?: string;
 }
 
@@ -50,7 +50,7 @@ export interface Command {
   /** `<folder>` */
   args: string;
   summary: string;
-  /** More of the help. */
+  /** More lines of the help. */
   about?: string;
   options: Options;
   run(call: Call): Promise<number>;
@@ -72,7 +72,7 @@ export const command = <const O extends Options>(
   },
 ): Command => ({ ...given, run: (call) => given.run(call as Call<O>) });
 
-/** Reads the arguments of a command. @throws CommandError for what it does not take. */
+/** Reads the arguments of a command. @throws CommandError for an argument that the command does not take. */
 export function readArguments(of: Command, words: readonly string[], io: Io): Call | "help" {
   const options = { ...of.options, ...common };
   let read: ReturnType<typeof parseArgs>;

@@ -18,7 +18,7 @@ export interface Connection {
   call(method: string, ...args: unknown[]): Promise<Resource>;
   /** A client that calls what apps call, too. */
   withSdkKey(sdkKey: string): Client;
-  /** Only a server key was given. */
+  /** Whether only a server key was given. */
   hasServerKeyOnly: boolean;
   /** Ends a session that was begun for this command. */
   close(): Promise<void>;
@@ -31,7 +31,7 @@ const RENEW_MS = 30_000;
 interface ConnectionOptions {
   profile?: string;
   url?: string;
-  /** The command can do with a server key. */
+  /** Whether the command works with a server key. */
   takesServerKey?: boolean;
 }
 
@@ -41,7 +41,7 @@ export const hasCredentials = ({
   ENGAGEMENT_PASSWORD: password,
 }: Io["env"]): boolean => token !== undefined || key !== undefined || password !== undefined;
 
-/** @throws CommandError for an address that would send credentials in the clear. */
+/** @throws CommandError for an address to which credentials would be sent unencrypted. */
 export function checkedUrl(text: string): string {
   let url: URL;
   try {
@@ -115,7 +115,10 @@ function notTheApi(url: string, status: number): CommandError {
   return usageError(`${url} does not seem to be the address of the API: its answer to a login ${answer}.${hint}`);
 }
 
-/** Who the commands are: the environment first, then the saved login. @throws CommandError if there is neither. */
+/**
+ * The credentials of a command: from the environment, else from the saved login. @throws CommandError if there are
+ * none.
+ */
 async function connect(io: Io, wanted: ConnectionOptions): Promise<Connection> {
   const { profile = DEFAULT_PROFILE, url: givenUrl } = wanted;
   const { ENGAGEMENT_URL, ENGAGEMENT_TOKEN: token, ENGAGEMENT_SERVER_KEY: serverKey } = io.env;
@@ -160,7 +163,7 @@ export async function withConnection<T>(
   }
 }
 
-/** Renews the token of the saved login where the service refuses it: the clock of this machine may be behind. */
+/** Renews the token of the saved login if the service refuses it, because the clock of this machine may be behind. */
 function renewingFetch(io: Io, profile: string): typeof fetch {
   return async (input, init) => {
     const answer = await io.fetch(input, init);
@@ -201,7 +204,7 @@ async function passingConnection(
   return connectionOf(io, url, { accessToken }, async () => {
     await auth.logout({ refresh_token: session.refresh_token }).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
-      // What the command did is done. A session that has ended already needs no end.
+      // The command has succeeded, so a failure here is only noted. A 401 means that the session has ended already.
       if (error.status !== 401) io.note(`The session of this command was not ended: ${error.message}`);
     });
   });

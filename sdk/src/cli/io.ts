@@ -1,4 +1,4 @@
-// What the command line uses of the machine: its environment, its terminal, the network and the time.
+// The access of the command line to the machine: its environment, its terminal, the network and the time.
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { sleep } from "../transport.ts";
@@ -26,17 +26,17 @@ export interface Io {
   signal: AbortSignal;
 }
 
-/** The machine itself. */
+/** The real machine and the terminal of this process. */
 export function processIo(): Io {
   const stopping = new AbortController();
   process.once("SIGINT", () => stopping.abort());
   process.once("SIGTERM", () => stopping.abort());
-  // Who reads the result, such as `head`, has enough.
+  // The reader of the result, such as `head`, has closed the pipe.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     stopping.abort();
   });
-  // Who reads the notes may leave: the result and the exit code stay.
+  // A closed pipe of the notes is ignored: the result and the exit code stay.
   process.stderr.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
   });

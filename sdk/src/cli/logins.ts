@@ -49,7 +49,7 @@ function isLogins(value: unknown): value is Logins {
   );
 }
 
-/** Replaces the login of a profile, or removes it. Other processes see the old file or the new one, never a part. */
+/** Replaces or removes the login of a profile. Other processes see the old file or the new one, never a part. */
 export function saveLogin(io: Io, profile: string, login: Login | undefined): void {
   const { [profile]: _, ...others } = readLogins(io);
   const file = loginsFile(io);

@@ -6,7 +6,7 @@ import type { Resource } from "./resource.ts";
 
 type Caller = Pick<Connection, "call">;
 
-/** As in shared/rules/characters.ts of the service, which a test compares. */
+/** The same as in shared/rules/characters.ts of the service; a test compares them. */
 const SHAPES = "\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0020}-\\u{e007f}\\u{e0100}-\\u{e01ef}";
 const UNSEEN = new RegExp(`(?![${SHAPES}])\\p{DI}`, "gu");
 const UNSEEN_SHAPES = new RegExp(
@@ -37,7 +37,7 @@ const lists = {
 } as const;
 export type ListedKind = keyof typeof lists;
 
-/** Entries of a page, and of the smaller ones in its place where an answer has no room for it: each divides the one before. */
+/** Page sizes: the next smaller one is used if an answer has no room for a page. Each divides the one before. */
 const PAGE_SIZES = [100, 20, 5, 1] as const;
 
 /** Everything of a kind, page by page. */
@@ -89,7 +89,7 @@ export const isCalled =
   ({ id, name }: Resource): boolean =>
     id === nameOrId || name === nameOrId || name === seenName(nameOrId);
 
-/** The id of what has this name or id. @throws CommandError if there is none, or more than one. */
+/** The id of the resource with this name or id. @throws CommandError if there is none, or more than one. */
 export async function idOf(caller: Caller, kind: ListedKind, nameOrId: string): Promise<string> {
   const all = await listAll(caller, kind);
   const [found, ...more] = all.filter(isCalled(nameOrId));

@@ -41,7 +41,7 @@ export async function loginAtProvider(
   }
 }
 
-/** What the browser comes back with. Requests that are not of this sign-in are refused, and waited past. */
+/** Waits for the browser to come back with a code. Requests that do not belong to this sign-in are refused. */
 function comingBack(
   server: ReturnType<typeof createServer>,
   { state, redirect_uri }: { state: string; redirect_uri: string },
@@ -60,7 +60,7 @@ function comingBack(
       const code = searchParams.get("code");
       const iss = searchParams.get("iss");
       const refusal = `The identity provider refused: ${searchParams.get("error") ?? "it sent no code"}.`;
-      // The browser has the page by then.
+      // The promise settles only after the browser has received the page.
       response.once("close", () => (code ? resolve({ code, ...(iss && { iss }) }) : reject(new CommandError(refusal))));
     });
   });

@@ -1,4 +1,4 @@
-// What the command line reads and passes on, without a type of its own.
+// Untyped JSON values that the command line reads and passes on.
 
 /** A resource as the API returns it, or a body that it checks. */
 export type Resource = Record<string, unknown>;
@@ -12,7 +12,7 @@ export const objectIn = (value: unknown): Resource => (isObject(value) ? value :
 /** The objects of a list; none of anything else. */
 export const objectsIn = (list: unknown): Resource[] => (Array.isArray(list) ? list.filter(isObject) : []);
 
-/** What a text says as JSON; undefined where it is none. */
+/** A text parsed as JSON; undefined if it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

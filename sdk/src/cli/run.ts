@@ -14,7 +14,7 @@ import { hasCredentials } from "./connection.ts";
 import type { Io } from "./io.ts";
 
 const commands: readonly Command[] = [
-  // In the order of the help.
+  // The commands in the order of the help.
   login,
   logout,
   whoami,
@@ -72,7 +72,7 @@ function commandOf(name: string): Command {
 const ofFile = (error: unknown): unknown =>
   error instanceof Error && "syscall" in error ? new CommandError(error.message) : error;
 
-/** What helps when the credentials are refused. */
+/** A hint for refused credentials. */
 const hintOf = ({ env }: Io): string =>
   hasCredentials(env) ? "Check the credentials in the environment (ENGAGEMENT_…)." : "Log in again: engagement login";
 

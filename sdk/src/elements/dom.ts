@@ -1,4 +1,4 @@
-// What the elements share: making nodes, following links.
+// Shared by the elements: making nodes, and checking links.
 type Child = Node | string | undefined | false;
 
 /** Makes an element. Texts are set as texts, never as markup. */
@@ -13,7 +13,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** @returns the address if a page may go there; undefined for scripts and what is none */
+/** @returns the address if a page may go there; undefined for scripts and for a text that is no address */
 export function safeUrl(url: string | undefined): string | undefined {
   if (!url) return undefined;
   try {

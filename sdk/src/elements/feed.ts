@@ -29,7 +29,7 @@ export interface FeedMessage extends Omit<Message, "content"> {
   };
 }
 
-/** What the user does often leads to another page, which would cancel the request. */
+/** An action of the user often leads to another page, which would cancel the request. */
 const LEAVING = { keepalive: true };
 
 type Listener = (feed: Feed, arrived: readonly FeedMessage[]) => void;
@@ -90,7 +90,7 @@ const marked =
 function openChanges(onError: (error: unknown) => void) {
   const pending = new Set<Mark>();
   return {
-    /** Messages as they are with these changes. */
+    /** The messages with these changes applied. */
     on: (messages: readonly FeedMessage[]) => [...pending].reduce((list, mark) => list.map(mark), messages),
     /** Shows the change at once, and takes it back if the service refuses it. */
     make: async (
@@ -107,7 +107,7 @@ function openChanges(onError: (error: unknown) => void) {
         pending.delete(mark);
         return refresh();
       }
-      // A list that is on its way may be from before.
+      // A list that is being read may be older than the change.
       if (isRunning()) void refresh().finally(() => pending.delete(mark));
       else pending.delete(mark);
     },
@@ -198,7 +198,7 @@ export function openFeed(
     onMessage: () => void list.refresh(),
     onState: (next) => {
       state = next;
-      // What came before the stream was there, or while it was not.
+      // Reads the messages that came before the stream was open, or while it was interrupted.
       if (next === "live") void list.refresh();
       else tell();
     },

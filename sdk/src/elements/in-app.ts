@@ -6,7 +6,7 @@ import { inAppStyle } from "./styles.ts";
 export interface InAppOptions {
   /** Where the user is: a path. Default: that of the page. */
   screen?: () => string;
-  /** Where messages are put. Default: the body. */
+  /** The parent node of messages. Default: the body. */
   container?: HTMLElement;
   /** Called before a message with an address is left. Return false to go there yourself. */
   onAction?(action: Action, message: FeedMessage): boolean | undefined;
@@ -65,7 +65,7 @@ export function showInApp(feed: Feed, options: InAppOptions = {}): InApp {
   const { screen = () => location.pathname } = options;
   const [ever, session] = [memoryOf(() => localStorage), memoryOf(() => sessionStorage)];
   const happened = new Set<string>();
-  /** What was there when the session began. */
+  /** Ids of the messages that existed when the session began. */
   let atStart: ReadonlySet<string> | undefined;
   let current: { message: FeedMessage; remove(): void } | undefined;
 
@@ -110,7 +110,7 @@ export function showInApp(feed: Feed, options: InAppOptions = {}): InApp {
   };
   const unsubscribe = feed.subscribe(() => {
     if (feed.messages.length > 0 || feed.state === "live") atStart ??= new Set(feed.messages.map(({ id }) => id));
-    // What was recalled meanwhile disappears.
+    // A message that was recalled meanwhile disappears.
     if (current && !feed.messages.some(({ id }) => id === current?.message.id)) {
       current.remove();
       current = undefined;

@@ -42,7 +42,7 @@ export class EngagementInbox extends HTMLElement {
   #ownFeed: Feed | undefined;
   #unsubscribe: (() => void) | undefined;
   #labels = english;
-  /** Raised with each change of the attributes: what an earlier one began is then dropped. */
+  /** Raised with each change of the attributes, so that work of an earlier attempt is dropped. */
   #attempt = 0;
   readonly #bell: HTMLButtonElement;
   readonly #badge = make("span", { part: "badge", class: "badge", "aria-hidden": "true", hidden: "" });
@@ -166,7 +166,7 @@ export class EngagementInbox extends HTMLElement {
     this.#feed = feed;
     let isFirst = true;
     this.#unsubscribe = feed?.subscribe((_, arrived) => {
-      // What is there at the beginning is not news.
+      // The messages at the beginning are not announced as new.
       this.#render(isFirst ? [] : arrived.filter(({ status }) => status === "unread"));
       if (feed.state === "live" || arrived.length > 0) isFirst = false;
     });

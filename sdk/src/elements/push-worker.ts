@@ -3,7 +3,7 @@
 /** Where a page leaves the signed ids of its user: a worker has no other storage that pages write at once. */
 export const SIGNED_IDS = "/engagement-signed-ids";
 
-/** What the service puts into a message. */
+/** The data that the service puts into a message. */
 interface Payload {
   title: string;
   body?: string;
@@ -31,7 +31,7 @@ interface ClickEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }
 
-/** What it uses of the worker's global scope. */
+/** The members of the worker's global scope that are used. */
 interface WorkerScope {
   addEventListener(type: string, listener: (event: never) => void): void;
   location: { origin: string };
@@ -47,11 +47,11 @@ export interface PushSettings {
   /** The address of the service. */
   baseUrl: string;
   sdkKey: string;
-  /** Opened where a message names no address (default: `/`). */
+  /** The address to open if a message names none. Default: `/`. */
   home?: string;
 }
 
-/** What a page left; undefined also where the browser refuses its cache. */
+/** The signed ids that a page has left; undefined also if the browser refuses its cache. */
 async function signedIdsIn(worker: WorkerScope): Promise<string | undefined> {
   try {
     return await (await worker.caches?.match(SIGNED_IDS))?.text();

@@ -6,7 +6,7 @@ import { SIGNED_IDS } from "./push-worker.ts";
 export interface WebPushOptions {
   /** Your own id of the user. */
   externalId: string;
-  /** Of the channel, as `channels.vapidCredentials` returns it. */
+  /** The public key of the channel, as `channels.vapidCredentials` returns it. */
   vapidPublicKey: string;
   /** The address of your service worker, which calls `handlePush`. */
   worker: string;
@@ -39,7 +39,7 @@ function registered(): Registered | undefined {
   }
 }
 
-/** Where the storage is closed or full, the device ends with its subscription. */
+/** If the storage is closed or full, the registration ends with the subscription of the browser. */
 function remember(device: Registered): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(device));
@@ -57,10 +57,10 @@ async function inCache(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** For the reports of the worker, where the workspace demands signed ids. */
+/** Keeps the signed ids for the reports of the worker, if the workspace demands them. */
 async function keepSignedIds(client: Pick<BrowserClient, "subscribers" | "signedIds">, external_id: string) {
   if ((await client.signedIds()) === undefined) return;
-  // Its answer signs the id of the subscriber, which reports name.
+  // The answer signs the id of the subscriber, which reports name.
   await client.subscribers.upsert({ external_id });
   const ids = await client.signedIds();
   await inCache(async () => (await caches.open(KEY)).put(SIGNED_IDS, new Response(ids)));

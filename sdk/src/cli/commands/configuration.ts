@@ -60,7 +60,7 @@ function printPlan(io: Io, { steps, onlyInWorkspace }: Plan, movements: readonly
   io.out(`${unchanged} unchanged, ${onlyInWorkspace.length} in the workspace alone`);
 }
 
-/** Says which file a refusal is about. */
+/** Adds the name of the file to a refusal. */
 async function naming<T>(io: Io, work: (begin: (step: Step) => void) => Promise<T>): Promise<T> {
   let at: string | undefined;
   try {
@@ -145,7 +145,7 @@ async function carryOut(call: Call<typeof applyOptions>, connection: Connection)
       chmodSync(file, 0o600);
     },
   };
-  // A secret is shown once, so the file must be writable before there is one.
+  // A secret is shown only once, so the file must be writable before one is made.
   const hasSecrets = plan.steps.some(({ kind, action }) => kind.name === "webhooks" && action === "create");
   if (options.secrets !== undefined && hasSecrets)
     appendFileSync(resolve(io.cwd, options.secrets), "", { mode: 0o600 });

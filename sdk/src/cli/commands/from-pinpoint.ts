@@ -1,4 +1,5 @@
-// Moves from Pinpoint: its exports become configuration files, subscribers and devices, with a report of what did not fit.
+// Moves from Pinpoint: its exports become configuration files, subscribers and devices, with a report of the fields
+// that did not fit.
 import { writeFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { type Call, command, EXIT } from "../command.ts";
@@ -136,7 +137,7 @@ export const fromPinpoint = command({
     reportEmpty(folder, found, audiences, report);
     if (options.people)
       await withConnection(io, options, (connection) =>
-        // A report also of what was written before a failure.
+        // The report includes what was written before a failure.
         writePeople(call, connection, { folder, found, audiences, report }).finally(() => writeReport(out, report)),
       );
     else {

@@ -43,7 +43,7 @@ function mappingOf(text: string | undefined): ImportOptions["mapping"] {
   return mapping as Record<string, string>;
 }
 
-/** How the file is read. */
+/** The options for reading the file. */
 function readingOf({ options }: Call<typeof declared>): ImportOptions {
   const mapping = mappingOf(options.mapping);
   const said = {

@@ -37,7 +37,7 @@ async function webhookOf({ client }: Connection, wanted: string | undefined): Pr
   return webhook.id;
 }
 
-/** Deliveries that are newer than what was seen, oldest first. */
+/** Deliveries that are newer than the last one that was seen, oldest first. */
 async function newDeliveries(
   { client }: Connection,
   webhook: string,
@@ -58,13 +58,13 @@ async function newDeliveries(
 const signatureOf = (secret: string, body: string) =>
   `sha256=${createHmac("sha256", createHash("sha256").update(secret).digest("hex")).update(body).digest("hex")}`;
 
-/** As Standard Webhooks has it: the secret is base64 behind `whsec_`. */
+/** The signature of Standard Webhooks, whose secret is base64 behind `whsec_`. */
 const standardSignatureOf = (secret: string, text: string) =>
   `v1,${createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64"))
     .update(text)
     .digest("base64")}`;
 
-/** Those of a delivery: what verifies it takes the copy, too. */
+/** The headers of a delivery, so that the receiver can verify the copy as well. */
 function headersOf({ id, event_type, sequence }: Delivery, secret: string, body: string, now: number) {
   const signature = signatureOf(secret, body);
   const seconds = String(Math.floor(now / 1_000));
@@ -111,7 +111,7 @@ async function follow(call: Call<typeof options>, connection: Connection, webhoo
   const known = new Set<string>();
   let since = io.now() - (options.since === undefined ? 0 : periodOf(options.since));
   if (options.since === undefined) {
-    // The newest delivery says what is new: the clocks of the two machines may differ.
+    // Deliveries after the newest one are new. Times do not decide, because the clocks of the two machines may differ.
     const { items } = await connection.client.webhooks.listDeliveries(webhook, { limit: 100 });
     for (const { id } of items) known.add(id);
     since = items[0] ? Date.parse(items[0].created_at) : 0;

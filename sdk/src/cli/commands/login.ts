@@ -12,7 +12,7 @@ async function passwordOf({ io, options }: Call<typeof loginOptions>): Promise<s
   return io.env.ENGAGEMENT_PASSWORD ?? io.ask("Password: ", true);
 }
 
-/** A user with a second factor is asked for a code once the password was right. */
+/** A user with a second factor is asked for a code after the password was accepted. */
 async function withCode(
   { io, options }: Call<typeof loginOptions>,
   begin: (code: { code?: string }) => Promise<Session>,
@@ -93,7 +93,7 @@ export const logout = command({
       try {
         await auth.logout({ refresh_token: found.refresh_token });
       } catch (error) {
-        // A session that has ended already needs no end.
+        // A 401 means that the session has ended already.
         if (!(error instanceof ServiceError) || error.status !== 401) throw error;
       }
       saveLogin(io, profile, undefined);

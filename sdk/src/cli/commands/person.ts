@@ -39,10 +39,10 @@ export const why = command({
   },
 });
 
-/** Later pages go on with these. */
+/** The lists that later pages continue. */
 const LISTS = ["consents", "inbox", "engagement", "history"] as const;
 
-/** All pages as one document. */
+/** Joins all pages into one document. */
 async function everythingAbout({ client }: Connection, id: string): Promise<Omit<SubscriberExport, "next_cursor">> {
   const { next_cursor: second, ...document } = await client.subscribers.getExport(id);
   for (let cursor = second; cursor !== ""; ) {

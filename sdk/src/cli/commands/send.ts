@@ -1,4 +1,4 @@
-// Sends a message to one subscriber, and says what became of it.
+// Sends a message to one subscriber, and reports its outcome.
 import { ServiceError } from "../../errors.ts";
 import type { RecipientsNotification } from "../../types.gen.ts";
 import { type Call, command, EXIT, usageError } from "../command.ts";
@@ -34,7 +34,7 @@ async function bodyOf({ options }: Call, { call, hasServerKeyOnly }: Connection)
   };
 }
 
-/** Waits until the service says what became of the message. @returns undefined where it does not say so */
+/** Waits until the service knows the outcome of the message. @returns undefined if it does not know it in time */
 async function outcomeOf({ io }: Call, { client }: Connection, job: string, subscriber: string) {
   const until = io.now() + MAX_WAIT_MS;
   try {
@@ -46,14 +46,14 @@ async function outcomeOf({ io }: Call, { client }: Connection, job: string, subs
       await io.pause(POLL_MS);
     }
   } catch (error) {
-    // A failure would make a script send it again.
+    // The command succeeds without an outcome, because after a failure a script would send the message again.
     if (!(error instanceof ServiceError)) throw error;
     io.note(`It was accepted, and what became of it could not be read: ${error.message}`);
   }
   return undefined;
 }
 
-/** Of a deferred message the channel is one that did not wait for the end of the quiet hours, if there is one. */
+/** For a deferred message, `channel` is one that did not wait for the end of the quiet hours, if there is one. */
 function textOf({ state, reason, channel, deferred_until }: RecipientsNotification): string {
   if (deferred_until) return `${state} to the end of the quiet hours at ${deferred_until}`;
   return `${state}${reason ? `: ${reason}` : ""} by ${channel ?? "no channel"}`;

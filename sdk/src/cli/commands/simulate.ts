@@ -1,4 +1,4 @@
-// Walks a subscriber, or one that there is not, through the steps of a journey; or runs it on the events of the past.
+// Walks an existing or an imagined subscriber through the steps of a journey, or runs the journey on past events.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { HistorySimulation, JourneysSimulateAnswer, JourneysSimulateBody } from "../../types.gen.ts";

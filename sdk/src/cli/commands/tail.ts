@@ -1,4 +1,4 @@
-// Follows what goes out: each recipient of the newest sends with what became of it.
+// Follows the newest sends: each recipient with its outcome.
 import type { ActivityEntry } from "../../types.gen.ts";
 import { command, EXIT, usageError } from "../command.ts";
 import { withConnection } from "../connection.ts";
@@ -42,7 +42,7 @@ export const tail = command({
           const query = { limit: 100, ...(after !== undefined && { after }) };
           const { items, next_cursor } = await connection.client.recipients.getActivity(query);
           const lastKnown = items.findLastIndex((entry) => known.has(keyOf(entry)));
-          // What follows the last known one is older than where this began.
+          // Entries after the last known one are older than the beginning of this command.
           const isEnd = !isFirst && lastKnown >= 0 && lastKnown < items.length - 1;
           const seen = isEnd ? items.slice(0, lastKnown + 1) : items;
           const changed = seen.filter((entry) => known.get(keyOf(entry)) !== entry.state);

@@ -1,4 +1,4 @@
-// Compares what a file says with what a workspace has, and adds to it what it leaves as it is.
+// Compares a file with the resource of a workspace, and completes it with the fields that it leaves as they are.
 import { isDeepStrictEqual } from "node:util";
 import { isObject, objectIn, type Resource } from "../resource.ts";
 import type { Kind } from "./kinds.ts";
@@ -20,8 +20,8 @@ function differences(wanted: unknown, found: unknown, path: string): string[] {
 }
 
 /**
- * The paths at which a document differs from the workspace's.
- * @param of.whole fields of which also what is missing counts
+ * The paths at which a document differs from the workspace's. @param of.whole fields in which a missing member counts
+ * as a difference
  */
 export const changesOf = (
   wanted: Resource,
@@ -35,10 +35,10 @@ export const changesOf = (
     return isDeepStrictEqual(after, before) ? [] : [name];
   });
 
-/** What a message says is one of these. */
+/** Fields that hold the texts of a message: it has one of them. */
 const TEXTS = ["content", "template", "template_id"];
 
-/** In lists the one at the same place is meant, as in a comparison. Within a field `null` removes. */
+/** Elements of lists correspond by their place, as in a comparison. Within a field `null` removes. */
 function withRest(wanted: unknown, found: unknown): unknown {
   if (Array.isArray(wanted)) {
     const others = Array.isArray(found) && found.length === wanted.length ? found : [];
@@ -46,7 +46,8 @@ function withRest(wanted: unknown, found: unknown): unknown {
   }
   if (!isObject(wanted)) return wanted;
   const isReplaced = TEXTS.some((name) => (wanted[name] ?? null) !== null);
-  // A large mail that is stored no more comes back from a file that has it; without it the service refuses the note.
+  // A file that has a large mail restores it if the service has lost it. Without the mail the service refuses the note
+  // in its place.
   const hasMail = objectIn(objectIn(wanted.by_channel).email).html !== undefined;
   const others = Object.entries(objectIn(found)).filter(
     ([name]) => !(isReplaced && TEXTS.includes(name)) && !(hasMail && name === "left_out"),
@@ -56,7 +57,7 @@ function withRest(wanted: unknown, found: unknown): unknown {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
 }
 
-/** All that is written where a document is: its fields, and what it does not say of what the workspace has. */
+/** The body of a change: the fields of the document, and those of the workspace that it does not name. */
 export const completed = (
   wanted: Resource,
   found: Resource,

@@ -11,17 +11,17 @@ import { type ExistingResource, isAbridged, type Workspace } from "./workspace.t
 export interface ExportSummary {
   written: string[];
   unchanged: number;
-  /** What was left out, and why. */
+  /** The resources that were left out, with the reasons. */
   leftOut: string[];
-  /** What was written with an id, which another workspace does not have. */
+  /** The references that were written as ids, which another workspace does not have. */
   withIds: string[];
-  /** Files of what the workspace does not have. They stay. */
+  /** Files whose resource the workspace does not have. They stay. */
   onlyInFolder: string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A file that says what the workspace has is not touched: it may say it in another way. */
+/** A file that agrees with the workspace is not touched: it may say the same in another way. */
 export function exportTo(folder: string, workspace: Workspace, env: Environment): ExportSummary {
   const present: Folder = existsSync(folder) ? readFolder(folder, env) : new Map();
   const result: ExportSummary = { written: [], unchanged: 0, leftOut: [], withIds: [], onlyInFolder: [] };
@@ -48,7 +48,9 @@ export function exportTo(folder: string, workspace: Workspace, env: Environment)
   return result;
 }
 
-/** What stays of a file that is written anew; an address that the workspace has otherwise does not. */
+/**
+ * The file's own fields that stay when it is written anew. An address does not stay if the workspace has another one.
+ */
 const ownOf = (before: FileDocument | undefined, { target_url }: Resource): Resource =>
   Object.fromEntries(
     Object.entries(before?.own ?? {}).filter(
@@ -56,7 +58,9 @@ const ownOf = (before: FileDocument | undefined, { target_url }: Resource): Reso
     ),
   );
 
-/** What of a kind is written, by name; oldest first, so that file names do not depend on what came later. */
+/**
+ * The resources of a kind to write, by name. The oldest is first, so that file names do not depend on later resources.
+ */
 function exportableOf(
   { name: kind, editability }: Kind,
   workspace: Workspace,

@@ -9,23 +9,23 @@ import { isObject, objectIn, type Resource } from "../resource.ts";
 import { type Kind, kinds } from "./kinds.ts";
 
 export interface FileDocument {
-  /** Relative to the folder. */
+  /** The path of the file, relative to the folder. */
   file: string;
   key: string;
   renamedFrom: string | undefined;
   document: Resource;
-  /** What it says that no workspace has: its earlier name, and an address that takes a value of the environment. */
+  /** Fields that no workspace has: an earlier name, and an address that takes a value of the environment. */
   own: Resource;
 }
 
-/** Kind → name → what its file says. */
+/** Kind → name → the document of its file. */
 export type Folder = Map<string, Map<string, FileDocument>>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const MAX_SLUG_CHARACTERS = 60;
 
-/** `spring-sale.json`: readable, and another one for each name. */
+/** A readable file name such as `spring-sale.json`, a different one for each name. */
 export function fileNameOf(key: string, taken: ReadonlySet<string>): string {
   const plain = key.normalize("NFKD").toLowerCase();
   const slug = plain
@@ -49,7 +49,7 @@ function withEnvironment(document: Resource, env: Environment, missing: (name: s
   return { ...document, target_url: filled };
 }
 
-/** @throws CommandError naming everything that is wrong with the files. */
+/** @throws CommandError that names all faults of the files. */
 export function readFolder(folder: string, env: Environment): Folder {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new CommandError(`There is no folder ${folder}.`);
@@ -101,7 +101,7 @@ function readKind(
   return found;
 }
 
-/** @returns what the text says, or the SyntaxError */
+/** @returns the parsed value, or the SyntaxError */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

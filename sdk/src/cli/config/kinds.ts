@@ -1,4 +1,4 @@
-// What configuration consists of: how each kind is read, compared, created and changed.
+// The kinds of configuration: how each is read, compared, created and changed.
 import type { Connection } from "../connection.ts";
 import { type ListedKind, seenName } from "../names.ts";
 import { isObject, objectsIn, type Resource } from "../resource.ts";
@@ -12,25 +12,25 @@ export interface Kind {
   name: ListedKind;
   /** The field of a file that names it. */
   keyField: "name" | "key";
-  /** What a route names it by. */
+  /** The id or key in its routes. */
   idOf(resource: Resource): string;
   /** The fields of the API that a file does not have. */
   owned: readonly string[];
   /** Fields that are compared as a whole: what is missing in them is removed. */
   whole: readonly string[];
-  /** Fields of which `null` says another thing than nothing. */
+  /** Fields in which `null` means something other than an absent field. */
   nullable?: readonly string[];
   /** Fields that cannot be changed. */
   fixed: readonly string[];
   editability(resource: Resource): Editability;
   keyOf(resource: Resource): string;
-  /** What a file has of a resource, without its references. */
+  /** The fields of a resource that a file has, without its references. */
   documentOf?(resource: Resource): Resource;
   /** @returns the new resource */
   create(caller: Caller, document: Resource): Promise<Resource>;
   /** @param document all fields, of the file and what the file leaves as it is */
   update(caller: Caller, id: string, document: Resource, changed: readonly string[]): Promise<void>;
-  /** Whether what follows a change was left undone. */
+  /** Whether an earlier apply ended before the work that follows a change. */
   isUnfinished?(resource: Resource): boolean;
   finish?(caller: Caller, id: string): Promise<void>;
 }
@@ -55,7 +55,7 @@ const writesChanged =
   async ({ call }, id, document, changed) =>
     void (await call(method, id, pick(document, changed)));
 
-/** What most kinds have: they go by their names, can always be changed, and are created as their files say. */
+/** The defaults of most kinds: they are found by name, can always be changed, and are created from their files. */
 const plain = (name: ListedKind) => ({
   name,
   keyField: "name" as const,
@@ -105,7 +105,7 @@ const segments: Kind = {
   whole: ["rule"],
   fixed: ["is_dynamic"],
   update: async ({ call }, id, document) => void (await call("segments.update", id, pick(document, ["name", "rule"]))),
-  // A new segment is being computed; one that was changed is not, before it is asked for.
+  // A new segment is computed by itself; a changed one only on request.
   isUnfinished: ({ is_dynamic, needs_recompute, created_at, updated_at }) =>
     is_dynamic === false && needs_recompute === true && created_at !== updated_at,
   finish: async ({ call }, id) => void (await call("segments.recompute", id)),
@@ -120,7 +120,7 @@ const templates: Kind = {
   },
 };
 
-/** A webhook endpoint has no name: its description is one, else its address. */
+/** A webhook endpoint has no name: its description stands for one, else its address. */
 const nameOfEndpoint = ({ description, target_url }: Resource) =>
   seenName(typeof description === "string" ? description : "") || String(target_url);
 
@@ -137,7 +137,7 @@ const webhooks: Kind = {
   },
   update: async ({ call }, id, document, changed) => {
     const { name, ...endpoint } = pick(document, changed);
-    // One without a description is found by its address, unless that changes.
+    // An endpoint without a description is found by its address, unless that changes.
     const isNamed = name !== undefined || endpoint.target_url !== undefined;
     await call("webhooks.update", id, { ...endpoint, ...(isNamed && { description: document.name }) });
   },
@@ -155,7 +155,7 @@ const journeys: Kind = {
   update: writesAll("journeys.replace"),
 };
 
-/** What repeats the first message of a campaign. */
+/** Fields that repeat the first message of a campaign. */
 const REPEATED = [
   "content",
   "template_id",
@@ -190,10 +190,10 @@ const campaigns: Kind = {
   update: writesAll("campaigns.replace"),
 };
 
-/** In an order in which each refers only to those before it. */
+/** The kinds in an order in which each refers only to those before it. */
 export const kinds: readonly Kind[] = [lists, topics, channels, segments, templates, webhooks, journeys, campaigns];
 
-/** What a file has of a resource: no ids, no states, no times, no null that says nothing. */
+/** The fields of a resource that a file has: no ids, states or times, and no `null` without a meaning. */
 export function documentOf({ keyField, owned, nullable = [], documentOf: shape }: Kind, resource: Resource): Resource {
   const document = without(shape ? shape(resource) : resource, owned);
   const fields = Object.fromEntries(

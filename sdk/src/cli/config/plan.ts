@@ -1,4 +1,4 @@
-// What an apply would do, for each file (create, change, rename or leave alone), and doing it.
+// The plan of an apply, with a step for each file (create, change, rename or leave alone), and its execution.
 import { CommandError } from "../command.ts";
 import type { Connection } from "../connection.ts";
 import type { ListedKind } from "../names.ts";
@@ -19,7 +19,7 @@ export interface Step {
    */
   action: "create" | "update" | "finish" | "same" | "left" | "blocked";
   id?: string;
-  /** The name that it has now, where the file gives it another one. */
+  /** The present name, if the file gives another one. */
   renames?: string;
   /** The paths that differ. */
   changes: string[];
@@ -31,17 +31,17 @@ export interface Step {
 
 export interface Plan {
   steps: readonly Step[];
-  /** What the workspace has and the folder has not. It stays. */
+  /** Resources of the workspace without a file. They stay. */
   onlyInWorkspace: readonly { kind: ListedKind; key: string }[];
 }
 
-/** Old name → new name of what the files rename, while the old name is still in the workspace. */
+/** Old name → new name, for each rename by the files whose old name is still in the workspace. */
 export const newNamesOf = (folder: Folder) => (kind: ListedKind, key: string) => {
   for (const { key: next, renamedFrom } of folder.get(kind)?.values() ?? []) if (renamedFrom === key) return next;
   return key;
 };
 
-/** @throws CommandError naming doubled names and references to what there is not. */
+/** @throws CommandError that names doubled names and unknown references. */
 export function planOf(folder: Folder, workspace: Workspace): Plan {
   const problems: string[] = [];
   const steps = kinds.flatMap((kind) =>
@@ -99,13 +99,13 @@ interface Progress {
   begin(step: Step): void;
   /** Called after each step that was carried out. */
   done(step: Step): void;
-  /** A new webhook endpoint has a secret that is shown once. */
+  /** Called with the secret of a new webhook endpoint, which is shown only once. */
   secret(key: string, secret: string): void;
 }
 
 /**
- * Carries out a plan, in the order of references. Each step is one write: what was done stays done, and a plan that is made
- * again finds it.
+ * Carries out a plan, in the order of references. Each step is one write: finished steps stay, and the next plan finds
+ * them done.
  * @throws ServiceError at the first step that is refused; those before it are done
  */
 export async function applyPlan(

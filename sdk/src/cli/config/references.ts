@@ -4,13 +4,13 @@ import { isObject, type Resource } from "../resource.ts";
 /** Kinds that others refer to. */
 export type Target = "topics" | "templates" | "channels" | "segments" | "lists";
 
-/** The field of the API, the field of a file, and what both name. */
+/** Each reference: the field of the API, the field of a file, and the kind that both name. */
 const references: readonly { id: string; key: string; target: Target }[] = [
   { id: "template_id", key: "template", target: "templates" },
   { id: "channel_ids", key: "channels", target: "channels" },
   { id: "segment_id", key: "segment", target: "segments" },
   { id: "list_id", key: "list", target: "lists" },
-  // Topics go by their keys in the API, too.
+  // The API refers to topics by their keys as well.
   { id: "topic", key: "topic", target: "topics" },
 ];
 

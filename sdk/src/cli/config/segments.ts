@@ -1,4 +1,4 @@
-// Who would enter and leave the segments of a plan.
+// The subscribers who would enter and leave the segments of a plan.
 import type { SegmentsCompareAnswer, SegmentsPreviewAnswer } from "../../types.gen.ts";
 import type { Connection } from "../connection.ts";
 import type { Step } from "./plan.ts";
@@ -50,7 +50,7 @@ async function comparisonOf(connection: Connection, { id, document: { rule } }: 
   return { entering, leaving: NOBODY, exact: entering.exact };
 }
 
-/** With the ids of the user's own system for the first ones. */
+/** Adds external ids to the first subscribers. */
 async function named({ client }: Connection, { estimated_count: count, sample_subscriber_ids: ids }: Side) {
   const sample = await Promise.all(
     ids.slice(0, MAX_NAMED).map(async (id) => (await client.subscribers.get(id)).external_id),

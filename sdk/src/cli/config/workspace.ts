@@ -10,20 +10,20 @@ export interface ExistingResource {
   key: string;
   editability: Editability;
   resource: Resource;
-  /** As a file would say it. */
+  /** The resource in the form of a file. */
   document: Resource;
 }
 
 export interface Workspace {
   /** Everything of a kind, newest first. */
   all: ReadonlyMap<ListedKind, readonly ExistingResource[]>;
-  /** What a name stands for: what can be changed, else the newest. */
+  /** The resource of a name: one that can be changed, else the newest. */
   find(kind: ListedKind, key: string): ExistingResource | undefined;
-  /** Names that more than one thing has, where it matters which. */
+  /** The resources that share a name, if it matters which one is meant. */
   doubles(kind: ListedKind, key: string): readonly ExistingResource[];
 }
 
-/** Reads all configuration of a workspace. @param newNames old name → new name, of what files rename */
+/** Reads all configuration of a workspace. @param newNames old name → new name, for renames by files */
 export async function readWorkspace(
   connection: Pick<Connection, "call">,
   newNames: (kind: ListedKind, key: string) => string = (_, key) => key,
@@ -48,7 +48,7 @@ export async function readWorkspace(
   };
 }
 
-/** Whether a large mail is left out: in a list, or because it is stored no more. */
+/** Whether a large mail is left out, as in lists, or because it is not stored any more. */
 export const isAbridged = (resource: Resource): boolean =>
   [resource, ...objectsIn(resource.messages)].some(({ content, variant_b }) =>
     [content, variant_b].some((said) => objectIn(said).left_out !== undefined),
@@ -61,7 +61,7 @@ async function allOf(connection: Pick<Connection, "call">, kind: Kind): Promise<
     const { is } = kind.editability(listed);
     const isWhole = is === "left" || is === "ignored" || !isAbridged(listed);
     const found = isWhole ? listed : await connection.call(`${kind.name}.get`, kind.idOf(listed));
-    // Alone it may say more than in a list.
+    // The answer for one resource may have more fields than the list.
     all.push(Object.fromEntries(Object.keys(listed).map((name) => [name, found[name]])));
   }
   return all;

@@ -61,7 +61,7 @@ export function convertCampaigns(found: readonly Resource[], context: Context): 
   return files;
 }
 
-/** When it is sent; only a time that is still to come. */
+/** The time of the send, if it is in the future. */
 function timeOf(schedule: unknown, at: At, { report, now }: Context): string | undefined {
   if (!isObject(schedule)) return undefined;
   report.rest(at, schedule, ["StartTime", "Frequency", "Timezone", "IsLocalTime"], "Schedule.");
@@ -110,7 +110,7 @@ function messagesOf(campaign: Resource, at: At, context: Context): Resource[] {
   return [...messages.map(({ medium, content }) => ({ content, channels: channels.of(medium) })), ...templated];
 }
 
-/** Messages with texts of their own. */
+/** The messages with their own texts, without a template. */
 function ownMessages(campaign: Resource, at: At, { report }: Context): { medium: Medium; content: Resource }[] {
   const configuration = objectIn(campaign.MessageConfiguration);
   const of = (field: string) => (isObject(configuration[field]) ? configuration[field] : undefined);

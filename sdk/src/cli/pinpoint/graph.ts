@@ -9,7 +9,7 @@ const TARGETS = ["next", "then", "else", "on_event", "on_timeout"];
 export const freeId = (wanted: string, activities: Resource): string =>
   Object.hasOwn(activities, wanted) ? freeId(`${wanted}_`, activities) : wanted;
 
-/** The step, where what is passed by is replaced by what follows it. */
+/** The step with targets that skip the activities without a counterpart. */
 export function withTargets(step: Resource, beyond: (id: string) => string): Resource {
   const config = step[String(step.type)];
   if (!isObject(config)) return step;

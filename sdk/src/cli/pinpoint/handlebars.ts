@@ -49,7 +49,7 @@ export function nodesOf(text: string): Node[] {
 
   let at = 0;
   for (const { 0: whole, 1: written = "!", index } of text.matchAll(TAG)) {
-    // `{{~` takes the blanks beside the tag away, which no reader misses.
+    // `{{~` would remove the blanks beside the tag. They stay, which no reader notices.
     const inner = written.replace(/^~\s*|\s*~$/g, "");
     if (index > at) here().push({ kind: "text", text: text.slice(at, index) });
     at = index + whole.length;

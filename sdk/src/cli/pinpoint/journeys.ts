@@ -35,7 +35,7 @@ export function convertJourneys(found: readonly Resource[], context: Context): M
   return files;
 }
 
-/** How often somebody may enter: once, where Pinpoint says nothing else. */
+/** How often a subscriber may enter: once, unless Pinpoint says otherwise. */
 function reentryOf(limits: unknown, at: At, { report }: Context): Resource {
   const { EndpointReentryCap: cap = 1, EndpointReentryInterval: interval, ...others } = objectIn(limits);
   report.rest(at, others, [], "Limits.");
@@ -122,7 +122,7 @@ interface ActivityContext {
   at: At;
   context: Context;
   steps: Steps;
-  /** By their ids. */
+  /** Activities by id. */
   activities: Resource;
 }
 
@@ -158,7 +158,7 @@ function stepsOf(id: string, activity: Resource, next: Next, around: ActivityCon
   else pass(config.NextActivity, "has no counterpart: it is passed by");
 }
 
-/** What a wait without a duration waits for. */
+/** Describes what a wait without a duration waits for, for the report. */
 function waitedFor(time: unknown): string {
   const { WaitFor, WaitUntil } = objectIn(time);
   return WaitUntil === undefined ? `${String(WaitFor)}, which is no duration` : `the date ${String(WaitUntil)}`;
@@ -190,7 +190,7 @@ function sendStep(
 /** One condition of a split as a rule. @param within how long the split waited: an event counts in that time */
 function ruleOfCondition(condition: Resource, { audiences }: Context, within: string | undefined): RuleResult {
   if (isObject(condition.SegmentCondition)) return audiences.ruleOf(String(condition.SegmentCondition.SegmentId));
-  // The API writes it with a small letter, the SDKs with a capital one.
+  // The API writes the field in lower case, the SDKs with a capital letter.
   const dimensions = condition.SegmentDimensions ?? condition.segmentDimensions;
   if (isObject(dimensions)) return rulesOfDimensions(dimensions);
   if (!isObject(condition.EventCondition)) return unsaid("Condition", "is unknown");
@@ -245,7 +245,7 @@ function splitStep(id: string, config: Resource, next: Next, around: ActivityCon
   addBranches(id, branches, next(FalseActivity), { wait, around });
 }
 
-/** A branch for each condition, one after the other. */
+/** One branch step for each condition, in their order. */
 function branchSteps(id: string, config: Resource, next: Next, around: ActivityContext): void {
   const { at, context } = around;
   const { Branches, DefaultActivity, EvaluationWaitTime } = config;
@@ -265,7 +265,7 @@ function branchSteps(id: string, config: Resource, next: Next, around: ActivityC
   addBranches(id, branches, next(DefaultActivity), { wait, around });
 }
 
-/** Without a rule, the time that the split took stays. @param otherwise where users go for whom no rule holds */
+/** Without a rule, only the time of the split stays. @param otherwise the target of users for whom no rule holds */
 function addBranches(
   id: string,
   branches: readonly { rule: Resource; to: string }[],

@@ -34,7 +34,7 @@ const PHONE = /^\+[1-9]\d{6,14}$/;
 const VERSION = /^\d{1,9}(\.\d{1,9}){0,2}$/;
 export const SOURCE = "pinpoint";
 
-/** What an endpoint says of its subscriber and its device. */
+/** The subscriber and the device of an endpoint. */
 export interface Person {
   subscriber: SubscribersUpsertBody;
   device?: DevicesCreateBody;
@@ -44,7 +44,7 @@ export interface Person {
 
 export const at = ({ Id }: Resource) => ({ kind: "endpoints", name: String(Id) });
 
-/** A time that is ahead says nothing: the service takes the opt-out at its receipt. */
+/** A time in the future is dropped: the opt-out then counts from its receipt. */
 const timeOf = (value: unknown, now: number) => {
   const time = Date.parse(String(value));
   return Number.isNaN(time) || time > now ? undefined : new Date(time).toISOString();
@@ -58,10 +58,10 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-/** `ALL` or `NONE`; of anything else nobody knows that it is no opt-out. */
+/** An empty value and `NONE` are no opt-outs. Any other value counts as one, because its meaning is not known. */
 const isOptedOut = ({ OptOut }: Resource): boolean => !["", "NONE"].includes(String(OptOut ?? "").toUpperCase());
 
-/** A member of a segment that is named by its user is of no channel: it wants no messages at all. */
+/** A member of a segment that is named by its user has no channel, so its opt-out is for all channels. */
 const isOf = ({ ChannelType }: Resource, channels: readonly string[]): boolean =>
   ChannelType === undefined || channels.includes(String(ChannelType));
 
@@ -74,7 +74,7 @@ const valuesOf = (attributes: unknown): Resource =>
     ]),
   );
 
-/** Who it is of: files that were imported there may name nobody beside an address. */
+/** The user of an endpoint. Imported files may name only an address. */
 function ownerOf({ Id, ChannelType, Address }: Resource, { UserId }: Resource): string {
   const isContact = contacts.includes(String(ChannelType));
   return String(UserId ?? Id ?? (isContact ? String(Address).trim().toLowerCase() : ""));
@@ -109,7 +109,7 @@ export function personOf(endpoint: Resource, report: Report, now: number): Perso
   return {
     subscriber: {
       external_id,
-      // They were parsed from JSON.
+      // The cast holds because the attributes were parsed from JSON.
       attributes: attributes as Record<string, JsonValue>,
       ...(email && { email }),
       ...(phone && { phone }),
@@ -122,7 +122,7 @@ export function personOf(endpoint: Resource, report: Report, now: number): Perso
   };
 }
 
-/** What attributes of the same name hide: those of the user count, then those of the endpoint. */
+/** Reports hidden attributes: of one name, that of the user counts, then that of the endpoint. */
 function reportHidden(endpoint: Resource, user: Resource, places: Resource, report: Report): void {
   const layers = [
     { field: "Location", own: places },

@@ -18,7 +18,7 @@ export interface PinpointExport {
   endpointFiles: string[];
 }
 
-/** What the command line of AWS puts around a response. */
+/** The envelope that the command line of AWS puts around a response. */
 const ENVELOPE =
   /^(Segment|Journey|Campaign|Endpoint|EmailTemplate|PushNotificationTemplate|SMSTemplate|VoiceTemplate|InAppTemplate|Templates)(s?)Response$/;
 
@@ -43,7 +43,7 @@ function kindOf(value: Resource): PinpointKind | "endpoint" | undefined {
 function responsesIn(value: unknown, isCut: () => void): Resource[] {
   if (Array.isArray(value)) return value.flatMap((member) => responsesIn(member, isCut));
   if (!isObject(value)) return [];
-  // What the SDKs return has metadata beside it.
+  // Responses of the SDKs have metadata beside the envelope.
   const enveloped = Object.entries(value).find(([name]) => ENVELOPE.test(name));
   if (enveloped) return responsesIn(enveloped[1], isCut);
   if (!Array.isArray(value.Item)) return [value];
@@ -82,7 +82,7 @@ export function readExport(folder: string, report: Report): PinpointExport {
 const documentOf = (file: string): unknown =>
   file.endsWith(".json") ? withoutNulls(parsed(textOf(readFileSync(file)))) : undefined;
 
-/** Some SDKs write each field that there may be, those without a value as null. */
+/** Some SDKs write fields without a value as null. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;
@@ -90,7 +90,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(present.map(([name, value]) => [name, withoutNulls(value)]));
 }
 
-/** As a shell wrote it: some write UTF-16, or a mark before UTF-8. */
+/** Decodes a file that a shell wrote: some shells write UTF-16, or a mark before UTF-8. */
 const textOf = (bytes: Buffer): string => bytes.toString(isUtf16(bytes) ? "utf16le" : "utf8").replace(/^\uFEFF/, "");
 
 const isUtf16 = ([first, second]: Buffer): boolean => first === 0xff && second === 0xfe;
@@ -126,13 +126,13 @@ export async function* endpointsIn(file: string, name: string, report: Report): 
 }
 
 interface FileLine {
-  /** Counted from one. */
+  /** The number of the line, from 1. */
   n: number;
   resources: Resource[];
 }
 
 function linesIn(file: string): AsyncIterable<FileLine> | FileLine[] {
-  // What one call of the API returned has its lines for people.
+  // A document of one API response spans several lines, so the whole file is parsed.
   const document = documentOf(file);
   if (document !== undefined) return [{ n: 1, resources: responsesIn(document, () => undefined) }];
   const raw = createReadStream(file);
@@ -210,7 +210,7 @@ function endpointOf(header: readonly string[], cells: readonly string[]): Resour
   return endpoint;
 }
 
-/** The values of a cell: those of a list in JSON, else its text. */
+/** The values of a cell: the elements of a JSON list, else its text. */
 function listedIn(cell: string): string[] {
   const list = cell.startsWith("[") ? parsed(cell) : undefined;
   return Array.isArray(list) ? list.map(String) : [cell];
@@ -230,10 +230,10 @@ const idOf = (kind: PinpointKind, thing: Resource): string =>
 const versionOf = ({ Version }: Resource): number => Number(Version ?? 0);
 const timeOf = ({ LastModifiedDate }: Resource): number => Date.parse(String(LastModifiedDate)) || 0;
 
-/** What lists of templates return has no content. */
+/** List operations return templates without content. */
 const isListed = (kind: PinpointKind, thing: Resource): boolean => kind === "templates" && !hasContent(thing);
 
-/** Of each thing its newest version, in the place of the first: a folder may have several, or the answers of two calls. */
+/** The newest version of each thing, in the place of its first one: a folder may have several versions. */
 function newestOf(kind: PinpointKind, found: readonly Resource[], report: Report): Resource[] {
   const byId = new Map<string, Resource[]>();
   for (const thing of found) byId.set(idOf(kind, thing), [...(byId.get(idOf(kind, thing)) ?? []), thing]);

@@ -1,15 +1,15 @@
-// What became of an export of Pinpoint: what was converted, and every field that was not.
+// The report on an export of Pinpoint: the converted things, and every field that was not converted.
 import type { Resource } from "../resource.ts";
 
 interface UnmappedField {
   /** `segments`, `endpoints`, … */
   kind: string;
-  /** The thing; of endpoints the first one. */
+  /** The name of the thing; for endpoints, that of the first one. */
   name: string;
   /** `Activities.a1.RandomSplit` */
   field: string;
   reason: string;
-  /** How often, where a field of endpoints is counted. */
+  /** How often the field occurs, if it is a field of endpoints. */
   count: number;
 }
 
@@ -17,11 +17,11 @@ interface UnmappedField {
 export type At = Pick<UnmappedField, "kind" | "name">;
 
 export interface Report {
-  /** Notes a field that was not carried over. Of endpoints, the same field and reason are counted. */
+  /** Notes a field that was not converted. For endpoints, equal fields and reasons are counted. */
   unmapped(at: At, field: string, reason: string): void;
   /** Reports all fields of an object but these. */
   rest(at: At, object: Resource, known: readonly string[], path?: string): void;
-  /** Counts what was read or written. */
+  /** Counts things that were read or written. */
   count(what: string, n?: number): void;
   counts: Record<string, number>;
   entries: UnmappedField[];

@@ -62,7 +62,7 @@ const places: Record<string, string> = { Country: "country" };
 
 function demographicOf([name, dimension]: [string, unknown]): RuleResult {
   if (name === "Locale" && isObject(dimension) && Array.isArray(dimension.Values)) {
-    // As it is written with people.
+    // The value as it is written for subscribers.
     const Values = dimension.Values.map((value) => localeOf(String(value)) ?? value);
     const operators = operatorsOf({ ...dimension, Values });
     if (operators) return attribute("locale", operators);
@@ -114,7 +114,7 @@ export const rulesOfDimensions = (dimensions: Resource): RuleResult => combine("
 
 const opposites: Record<string, string> = { $in: "$nin", $nin: "$in", $eq: "$ne", $ne: "$eq" };
 
-/** What holds where a rule does not; the grammar has no negation of its own. */
+/** The negation of a rule, since the grammar has none of its own. */
 function negated(rule: Resource): RuleResult {
   if (isObject(rule.group)) {
     const { op, nodes } = rule.group as { op: "and" | "or"; nodes: Resource[] };

@@ -7,7 +7,7 @@ export interface Audiences {
   /** Files by kind and name. */
   segments: Map<string, Resource>;
   lists: Map<string, Resource>;
-  /** The id of a segment → what stands for it, if anything does. */
+  /** The id of a segment → the list or segment that replaces it, if there is one. */
   byId: Map<string, { type: "segment"; segment: string } | { type: "list"; list: string }>;
   /** The name of the file or folder from which a segment was imported → its list. */
   imported: Map<string, string>;
@@ -18,7 +18,7 @@ export interface Audiences {
 }
 
 const KNOWN = ["Id", "Name", "SegmentType", "Dimensions", "SegmentGroups", "ImportDefinition"];
-/** What says when and where, and is made anew. */
+/** Fields with times and places of Pinpoint, which are made anew here. */
 export const BOOKKEEPING = ["ApplicationId", "Arn", "CreationDate", "LastModifiedDate", "Version", "tags"];
 
 export function convertSegments(found: readonly Resource[], report: Report): Audiences {

@@ -14,18 +14,18 @@ export interface Templates {
 
 const KNOWN = ["TemplateName", "TemplateType", "DefaultSubstitutions", ...BOOKKEEPING];
 
-/** Translates a text of a template or message, and reports what is lost. */
+/** Translates a text of a template or message, and reports the parts that are lost. */
 export type Liquid = (text: unknown, field: string) => string | undefined;
 
 export const liquidBy =
   (report: Report, at: At, defaults: unknown): Liquid =>
   (text, field) => {
     const liquid = typeof text === "string" ? liquidOf(text, defaults, report, at, field) : "";
-    // Of a text nothing may be left, and the service refuses a blank one.
+    // A translated text may be blank, which the service refuses.
     return liquid.trim() === "" ? undefined : liquid;
   };
 
-/** Without fields that have no value. */
+/** A resource without the fields that have no value. */
 export const compact = (fields: Resource): Resource =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
 
@@ -41,14 +41,14 @@ export function emailContent(
   return { title, body: body || title, by_channel: { email: compact({ subject: title, html: page, text: plain }) } };
 }
 
-/** Another version of a template was meant than the one of the folder. */
+/** Reports that another version of a template was meant than the one in the folder. */
 export function reportTemplateVersion(report: Report, at: At, field: string, version: unknown = "latest"): void {
   if (version !== "latest" && version !== "active")
     report.unmapped(at, field, `is ${String(version)}: the version in the folder is sent`);
 }
 
 const PLATFORMS = ["APNS", "GCM", "ADM", "Baidu"];
-/** A template has one of these; what ListTemplates returns has none. */
+/** Fields of which each template has one. Templates in lists have none. */
 const CONTENT = ["Subject", "HtmlPart", "TextPart", "Body", "Default", "Content", ...PLATFORMS];
 export const hasContent = (template: Resource): boolean => CONTENT.some((field) => field in template);
 const PUSH_FIELDS = ["Title", "Body", "Url", "Action", "Sound", "MediaUrl", "ImageUrl"];

@@ -6,7 +6,7 @@ import type { At, Report } from "./report.ts";
 const NAME = /^[A-Za-z_][\w-]*$/;
 const PATH = /^(?:User\.UserAttributes|Attributes|Metrics)\.([^.[\]]+)(?:\.?\[(\d+)\])?$/;
 
-/** Where else Pinpoint finds a value, and where it is here. */
+/** Other places of values in Pinpoint → their place here. */
 const values: Record<string, string> = {
   "User.UserId": "subscriber.external_id",
   Address: "subscriber.email",
@@ -18,9 +18,12 @@ const values: Record<string, string> = {
   "Demographic.Timezone": "subscriber.timezone",
 };
 
-/** By these the service reaches somebody, knows the time there, and chooses a language. */
+/** Attributes that the service uses itself: for the address, the local time and the language. */
 const OF_THE_SERVICE = ["phone", "timezone", "locale"];
-/** The key of an attribute: nobody had a message to a number that stood among attributes. */
+/**
+ * The key of an attribute. One with a name of the service's own gets another key, because Pinpoint sent nothing to a
+ * number among attributes.
+ */
 export const keyOf = (name: string): string => (OF_THE_SERVICE.includes(name) ? `pinpoint_${name}` : name);
 
 const valueAt = (object: unknown, path: string): unknown =>
@@ -53,7 +56,7 @@ const FILTERS: Readonly<Record<string, string>> = {
   join: "join",
 };
 const HELPED = new RegExp(`^(${Object.keys(FILTERS).join("|")})\\s+(\\S+)(?:\\s+("[^"]*"|'[^'"]*'))?$`);
-/** They take one beside their value. */
+/** Filters that take an argument beside their value. */
 const WITH_TEXT: ReadonlySet<string> = new Set(["defaultIfEmpty", "join"]);
 
 /**
@@ -71,7 +74,7 @@ function compared(path: string, test: string, join: "or" | "and"): string | unde
 
 /** A condition of Liquid; undefined for a block that has no counterpart. */
 function conditionOf(name: string, args: string): string | undefined {
-  // A list that is there has a first element.
+  // A list counts as true if it has a first element.
   if (name === "if" || name === "unless")
     return compared(args.replace(/\.?\[0\]$/, ""), `${name === "unless" ? "==" : "!="} blank`, "or");
   const [, path = "", value = ""] = COMPARED.exec(args) ?? [];
@@ -79,7 +82,7 @@ function conditionOf(name: string, args: string): string | undefined {
   return sign && compared(path, `${sign} ${value.replaceAll("'", '"')}`, /^neq?$/.test(name) ? "and" : "or");
 }
 
-/** A list whose elements are written one after the other; undefined for one of which more is said. */
+/** A loop that only writes the elements of a list; undefined for any other loop. */
 function listed(args: string, nodes: readonly Node[]): { list: string; variable: string } | undefined {
   const variable = variableOf(args)?.name;
   const at = nodes.findIndex((node) => node.kind === "tag" && node.inner === "this");
@@ -88,7 +91,7 @@ function listed(args: string, nodes: readonly Node[]): { list: string; variable:
   const textOf = (nodes: readonly Node[]) => nodes.map((node) => (node.kind === "text" ? node.text : "")).join("");
   const [start, end] = [textOf(before), textOf(after)];
   const elements = `{{ ${variable} | join: "${(end + start).replaceAll('"', "'")}" }}`;
-  // What only parts the elements is not written after the last one.
+  // A separator is not written after the last element.
   return { list: start === "" ? elements : `${start}${elements}${end}`, variable };
 }
 
@@ -125,7 +128,7 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
   const rendered = (nodes: readonly Node[]): string => nodes.map(renderedNode).join("");
 
   const renderedNode = (node: Node): string => {
-    // Nothing there begins a tag of Liquid.
+    // The text is escaped so that nothing in it begins a tag of Liquid.
     if (node.kind === "text") return node.text.replaceAll("{%", '{{ "{%" }}');
     if (node.kind === "tag") return placeholder(node.whole, node.inner);
     const { whole, name, args, inner, otherwise } = node;
@@ -133,7 +136,7 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
     const list = name === "each" ? listed(args, inner) : undefined;
     if (list) return `{% if ${list.variable} != blank %}${list.list}${otherwise ? `{% else %}${rest}` : ""}{% endif %}`;
     const condition = conditionOf(name, args);
-    // What is not known is absent.
+    // A condition without a counterpart counts as absent.
     if (condition === undefined) return leftOut(`${whole}…{{/${name}}}`) + rest;
     return `{% if ${condition} %}${rendered(inner)}${otherwise ? `{% else %}${rest}` : ""}{% endif %}`;
   };

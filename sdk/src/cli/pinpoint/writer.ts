@@ -8,7 +8,7 @@ import type { Resource } from "../resource.ts";
 import { at, type Person, SOURCE } from "./people.ts";
 import type { Report } from "./report.ts";
 
-/** What was written of a user before. */
+/** The data of a user that was written before. */
 interface SeenUser {
   email: boolean;
   phone: boolean;
@@ -16,7 +16,7 @@ interface SeenUser {
   traits: string | undefined;
 }
 
-/** @returns undefined of an endpoint that says nothing of its user */
+/** @returns undefined for an endpoint without data of its user */
 function traitsOf({ attributes = {}, timezone, locale }: SubscribersUpsertBody): string | undefined {
   const said = Object.entries({ ...attributes, timezone, locale }).filter(([, value]) => value !== undefined);
   if (said.length === 0) return undefined;
@@ -110,7 +110,7 @@ async function keptOptOut(
 const isRefused = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && [400, 422].includes(error.status);
 
-/** @throws what is no refusal */
+/** @throws errors other than refusals */
 function reportRefused(error: unknown, endpoint: Resource, report: Report): undefined {
   if (!isRefused(error)) throw error;
   const [[field = "", reason = error.message] = []] = Object.entries(error.fields ?? {});
