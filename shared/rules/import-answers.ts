@@ -253,6 +253,13 @@ const BEGINS_OUT =
   /^(?:(?:un|non)(?:market|mail|e?mail|contact)able|退会|解約|配信停止|購読停止|unsub|opt(?:ed)?out|bl(?:ock|ack)listed|donot(?:email|contact)|abgemeldet|desabonn|desinscri)/;
 const BEGINS_SUPPRESSED = /^(?:hard)?bounced|^(?:spam)?complain|^spamreport|^cleaned|^suppressed/;
 
+/** The last part of the name of an event: `users.messages.email.Unsubscribe`. */
+export const eventIn = (name: string): string => /[a-z]\.([a-z]+)$/i.exec(name)?.[1] ?? "";
+
+/** The only words for a yes in a status of anything: `Opt-in`, `Double opted in`. */
+export const agreedIn = (status: string): "opted_in" | undefined =>
+  /^(?:re|double|single|confirmed)?opt(?:ed)?in$/.test(columnKey(status)) ? "opted_in" : undefined;
+
 /** The meaning of a status word in any column; undefined for all other words. */
 export function standingOf(value: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(value);

@@ -2,8 +2,10 @@
 // invents an opt-in and never loses an opt-out.
 import {
   A_NO,
+  agreedIn,
   beginsWithNo,
   CONTRARY,
+  eventIn,
   IN_WORDS,
   isDenied,
   isForbidden,
@@ -78,10 +80,8 @@ type Translator = (
   evidence: Record<string, string>,
 ) => Claim | undefined;
 
-/** Responsys writes `I` and `O` for the permission of a channel. */
-const OUT_LETTER = /^o$/i;
-/** The Newsletter Plugin of WordPress writes `C`, `S`, `U` and `B`. */
-const LEFT_LETTER = /^u$/i;
+/** `O` is that of Responsys for the permission of a channel, `U` that of the Newsletter Plugin of WordPress. */
+const [OUT_LETTER, LEFT_LETTER] = [/^o$/i, /^u$/i];
 
 /** Conservative: a status without proof is no opt-in (IMP-12). */
 const translators: Record<ImportSource, Translator> = {
@@ -128,7 +128,7 @@ const momentOf = ({ signed: { isMoment }, value }: SignedCell, form: TimeForm): 
   isMoment && !isNothing(value) && readTime(value, form) !== undefined ? value : undefined;
 
 const asClaim = (status: Claim["status"] | undefined, said = ""): Claim | undefined =>
-  status && { status, ...pendingIn(said) };
+  status && { status, ...(status === "opted_in" && { said }), ...pendingIn(said) };
 
 /** The claim of a cell, at its own time or at that of its time column. */
 function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
@@ -143,8 +143,6 @@ function claimOf(cell: SignedCell, form: ConsentReading): Claim | undefined {
 
 /** A day of which nobody knows whether the month comes first. `1/0/00` and `01/01/1970` stand for no day. */
 const DAY_OR_MONTH = /^0?[1-9]\d?[/.-]0?[1-9]\d?[/.-](?:199\d|20\d{2}|9\d|0[1-9]|[1-6]\d)(?!\d)/;
-/** The only words for a yes in a status of anything: `Opt-in`, `Double opted in`. */
-const AGREED = /^(?:re|double|single|confirmed)?opt(?:ed)?in$/;
 const OTHER_STATUS = /^[02-9]$/;
 
 /** The claim of a cell by itself. */
@@ -162,12 +160,8 @@ function ownClaimOf({ signed, value }: SignedCell, form: ConsentReading): Claim 
     if (of === "address" && LEFT_LETTER.test(value)) return { status: "suppressed" };
     const isOut = (isUnnamed ? LEFT_LETTER : OUT_LETTER).test(value) || (isNumbered && OTHER_STATUS.test(value));
     const hasEnded = of === undefined && !isOfTrade && isOver(value);
-    // Events have names such as `users.messages.email.Unsubscribe`.
-    const last = /[a-z]\.([a-z]+)$/i.exec(value)?.[1] ?? "";
-    const negative = standingOf(value) ?? standingOf(last) ?? (isOut || hasEnded ? "opted_out" : undefined);
-    return (
-      asClaim(negative, value) ?? (AGREED.test(columnKey(value)) ? { status: "opted_in", said: value } : undefined)
-    );
+    const ended = isOut || hasEnded ? "opted_out" : undefined;
+    return asClaim(standingOf(value) ?? standingOf(eventIn(value)) ?? ended ?? agreedIn(value), value);
   }
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
   if (sign === "word" && saysSuppressed(value)) return asClaim("suppressed");

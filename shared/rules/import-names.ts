@@ -157,8 +157,7 @@ const COUNTRY = listed(`
   código do país | país de residência | codice paese | paese di residenza | kod kraju | land regio | 国 | 国名 | 国家 | 國家 | 국가 | страна | країна | ülke | země | krajina | maa | phone country code | dial code | calling code |
   country calling code
 `);
-/** Mailchimp writes the code of a country in it, and others an address. */
-const CC = "cc";
+const CC = "cc"; // Mailchimp writes the code of a country in it, and others an address.
 
 /** Prefixes of platforms before the name of a field: `traits.email`, `context_traits_phone`. */
 const OF_A_PERSON =

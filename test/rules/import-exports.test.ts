@@ -145,3 +145,22 @@ it.each([
   const { consent, choices } = rowOf({ email: "a@example.com", [name]: value });
   expect([consent?.status, choices.sms?.status]).toEqual([mail, sms]);
 });
+
+it.each([
+  ["1", undefined],
+  ["2", "opted_out"],
+  ["0", "opted_out"],
+])("the status %s of ActiveCampaign is %s (AMB-132)", (Status, status) => {
+  const cells = { email: "a@example.com", Status, "Bounced Hard": "0", "Bounced Soft": "1" };
+  expect(rowOf(cells).consent?.status).toBe(status);
+  expect(rowOf({ email: "a@example.com", Status }).consent).toBeUndefined();
+});
+
+it.each(["opt-in", "Re-opt-in", "Double opted in"])(
+  "a status %s is a yes, and one to mail where its time is known (AMB-132)",
+  (Status) => {
+    expect(rowOf({ email: "a@example.com", Status }).consent).toMatchObject({ doubt: "yes_without_time" });
+    expect(rowOf({ email: "a@example.com", Status, date_of_consent: "2026-03-01" }).consent?.status).toBe("opted_in");
+    expect(rowOf({ phone: "+14155552671", Status }).consent).toBeUndefined();
+  },
+);

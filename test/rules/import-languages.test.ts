@@ -122,3 +122,21 @@ it("a number is of the country that a column names in its own language (AMB-133)
     rowOf({ 手机: "13812345678", 邮箱: "a@b.co", 国家: "中国" }, { reading: { region: "DE" } }).attributes.phone,
   ).toBe("+8613812345678");
 });
+
+it.each([
+  ["مشترك", "١", "unknown"],
+  ["مشترك", "٠", "opted_out"],
+  ["Newsletter", "０", "opted_out"],
+])("%s with the digit %s of another script is %s (AMB-132)", (name, value, status) => {
+  expect(rowOf({ email: "a@example.com", [name]: value }).consent?.status).toBe(status);
+});
+
+it.each([
+  { "E-POSTA İZNİ": "EVET", "İZİN TARİHİ": "01.03.2026" },
+  { "E-posta izni": "Evet", "Onay tarihi": "01.03.2026" },
+])("the Turkish date of a permission proves its yes: %j (AMB-132)", (cells) => {
+  expect(rowOf({ email: "a@example.com", ...cells }).consent).toMatchObject({
+    status: "opted_in",
+    at: "2026-03-01T00:00:00.000Z",
+  });
+});
