@@ -2,7 +2,16 @@
 import { optInScopes } from "../../shared/contract/roles.ts";
 import type { Access, Credential } from "../../shared/http/access.ts";
 import { type Contents, operationsOf } from "./contents.ts";
-import { ANYBODY_UNITS, type CostRecord, dearCallOf, eachOf, publicUnits, recordedCosts, shownCost } from "./costs.ts";
+import {
+  ANYBODY_UNITS,
+  type CostRecord,
+  dearCallOf,
+  eachOf,
+  LARGE_UNITS,
+  publicUnits,
+  recordedCosts,
+  shownCost,
+} from "./costs.ts";
 
 const kinds: readonly Credential[] = ["sdk", "server", "dashboard", "agent"];
 
@@ -41,7 +50,9 @@ S3 is not in these numbers: a mail of more than 100 KB is stored for what eight 
 Nothing that is public costs more than ${ANYBODY_UNITS} units and 64 KB, and nothing with the SDK key more than 40 units, 15 for a consent, 8 for each
 event, of which the profile of another person is 4, 3 for each choice of topic, one for each KB of the request, and one for each 8 KB of the answer, such as an inbox of long messages, and one for each 4 KB of the messages that a list by \`status\`, or the reading of all, passes by; the rows of the exceptions say what they cost at most and why, and [0112](decisions/0112-what-a-call-may-cost.md) has them together.
 \`npm run fuzz -- --cost\` fails at a dearer call of those two. What a workspace's other credentials read depends on what it stored: there
-it fails at five times as much as is shown. What names many, or passes many by, costs more for each of them, as its row says (\`test/api/named-costs.test.ts\`, \`test/api/filtered-costs.test.ts\`, \`test/api/page-costs.test.ts\`). What a call sets in motion afterwards, such as a change of segments, is not in these
+it fails at five times as much as is shown. What names many, or passes many by, costs more for each of them, as its row says (\`test/api/named-costs.test.ts\`, \`test/api/filtered-costs.test.ts\`, \`test/api/page-costs.test.ts\`, \`test/api/entry-costs.test.ts\`).
+The numbers are of campaigns, journeys, templates and people of a few KB. A larger one, of at most 400 KB, is read and written as a whole:
+${LARGE_UNITS} units for each KB of it at most (\`test/api/large-costs.test.ts\`). What a call sets in motion afterwards, such as a change of segments, is not in these
 numbers: [0139](decisions/0139-what-a-call-sets-in-motion.md) has it.
 `;
 

@@ -77,6 +77,17 @@ export const dearCallOf = (route: string) => DEAR.find((one) => one.route.test(r
 
 const PER_REQUEST = tiers.server.eventsPerRequest.toLocaleString("en-US");
 
+/** What a call that reads or writes one thing costs at most for each KB of it, beyond what it costs for a small one. */
+export const LARGE_UNITS = 6;
+
+/** What numbered pages read. */
+const ENTRIES =
+  "100 KB of its entries, at most 80: of a page that is refused as too large no more is read; and one for each 60 that there are";
+
+/** What figures of one campaign or journey read: those of all, as they lie by day. */
+const SOURCE_DAYS =
+  "0.3 for each day of every campaign, or of every journey, in which anything was counted for it, in the window";
+
 /** Calls of a workspace's own credentials that name many, or pass many by: so many units more for each (docs/decisions/0112). */
 const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   { routes: /^POST .*\/lists\/:id\/subscribers$/, units: 7, of: "person, at most 1,000" },
@@ -115,13 +126,23 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   },
   { routes: /^GET .*\/subscribers\/:id\/timeline$/, units: 6, of: "message of 8 KB that it shows, at most 100" },
   { routes: /^GET .*\/subscribers\/:id\/export$/, units: 2, of: "message of 8 KB that it shows, at most 200" },
-  { routes: /^GET .*\/v1\/notifications$/, units: 0.3, of: "send that its filter passes by, at most 2,000" },
+  {
+    routes: /^GET .*\/v1\/notifications$/,
+    units: 0.3,
+    of: "send that its filter passes by, at most 2,000; and one for each 4 KB of the contents that it shows",
+  },
+  {
+    routes: /^GET \/api\/v1\/(journeys|segments)$/,
+    units: 27,
+    of: "100 KB of its entries, at most 60; and one for each 60 that there are",
+  },
+  { routes: /^GET .*\/(agent|server)-keys$/, units: 1, of: "key that it shows, at most 100" },
   { routes: /^GET .*\/recipients$/, units: 3, of: "recipient that it shows or passes by, at most 300" },
   { routes: /^GET .*\/runs$/, units: 1.5, of: "run that it shows or passes by, at most 300" },
   {
     routes: /^GET .*\/why$/,
     units: 12,
-    of: "message that it explains, at most 50 of a campaign and 10 of a journey; of a journey by its name one for each 6 that there are, and one for each 10 messages that the person was sent since",
+    of: "message that it explains, at most 50 of a campaign and 10 of a journey, or 50 where the person has twenty devices with the longest tokens; by a name one for each 60 campaigns or journeys that there are; and one for each 10 messages that the person was sent since",
   },
   {
     routes: /^GET .*\/recipients\/:subscriberId$/,
@@ -129,9 +150,32 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
     of: "message that the person was sent since",
   },
   {
-    routes: /^GET \/api\/v1\/(templates|campaigns|schedules|in-app\/experiences)$/,
+    routes: /^GET \/api\/v1\/(templates|schedules|in-app\/experiences)$/,
     units: 27,
-    of: "100 KB of its entries, at most 80: of a page that is refused as too large no more is read; and one for each 60 that there are",
+    of: ENTRIES,
+  },
+  {
+    routes: /^GET \/api\/v1\/campaigns$/,
+    units: 27,
+    of: `${ENTRIES}; with \`results\` 9 for each send, at most 1,000`,
+  },
+  { routes: /^POST .*\/campaigns\/:id\/(release|approve)$/, units: 10, of: "message, at most 50" },
+  { routes: /^(PATCH|DELETE) .*\/campaigns\/:id$/, units: 4, of: "message that was sent or waits, at most 50" },
+  { routes: /^GET .*\/campaigns\/:id$/, units: 2, of: "message that was sent, at most 50" },
+  {
+    routes: /^GET .*\/campaigns\/:id\/report$/,
+    units: 10,
+    of: `message that was sent, at most 50, and ${SOURCE_DAYS}`,
+  },
+  {
+    routes: /^GET .*\/insights\/funnel$/,
+    units: 10,
+    of: `message that the campaign sent, at most 50, and ${SOURCE_DAYS}`,
+  },
+  {
+    routes: /^GET .*\/insights\/summary$/,
+    units: 0.3,
+    of: "day in which anything was counted for a campaign, journey or channel: for each of them, in its window; of a journey whose messages were sent and opened",
   },
   {
     routes: /^GET \/api\/v1\/(lists|in-app\/assets)$/,
@@ -157,7 +201,7 @@ const EACH: readonly { routes: RegExp; units: number; of: string }[] = [
   {
     routes: /^GET .*\/insights\/(series|deliverability|heatmap)$/,
     units: 5,
-    of: "day in which all kinds of messages went out, at most 366; of one campaign or journey one for each 40 days of one that anything was counted for",
+    of: `day in which all kinds of messages went out, at most 366; of one campaign 10 for each of its messages that were sent, at most 50, and of one campaign or journey ${SOURCE_DAYS}`,
   },
 ];
 

@@ -30,7 +30,7 @@ export function pageRoom(): (entry: unknown) => boolean {
 /** What may be in the rows of a page and is not shown, all rows together. */
 const UNSHOWN_BYTES = 2 * 1_048_576;
 
-const pageTooLarge = () => invalid({ page: "is too large: ask for fewer entries" });
+export const pageTooLarge = () => invalid({ page: "is too large: ask for fewer entries" });
 
 /**
  * Told of the rows of a numbered page while they are read: the rest of one that is too large is not (docs/decisions/0112).

@@ -9,10 +9,12 @@ import { ExperienceItem } from "./experiences/items.ts";
 import { idKeys } from "./item.ts";
 import { JourneyItem } from "./journeys/items.ts";
 import { ListItem } from "./lists/items.ts";
+import { listNames } from "./name-index.ts";
 import { ScheduleItem } from "./schedules/items.ts";
 import { SegmentItem } from "./segments/items.ts";
 import { withContents } from "./sends/jobs/job-content.ts";
 import { findJobs } from "./sends/jobs/jobs.ts";
+import { Status } from "./status-index.ts";
 import { displayName, getProfiles } from "./subscribers/subscribers.ts";
 import { TemplateItem } from "./templates/items.ts";
 import { TopicItem } from "./topics/items.ts";
@@ -57,12 +59,32 @@ const byRow =
     return rows.map((row) => row?.name);
   };
 
+/** Entities of a status have their name beside it: they themselves may have 400 KB. */
+const byStatus =
+  (item: typeof CampaignItem | typeof JourneyItem): Reader =>
+  async (store, ids) => {
+    const keys = ids.map((id) => ({ kind: item.kind, id }));
+    const names = (await store.getAll(Status, keys, { eventual: true })).map((row) => row?.name);
+    const rest = ids.filter((_, i) => names[i] === undefined);
+    const found = new Map((await byRow(item)(store, rest)).map((name, i) => [rest[i], name]));
+    return ids.map((id, i) => names[i] ?? found.get(id));
+  };
+
+/** So many are read whole; of more all names are read, which are the rows of an index. */
+const FEW = 5;
+
+const templateNames: Reader = async (store, ids) => {
+  if (ids.length <= FEW) return byRow(TemplateItem)(store, ids);
+  const names = new Map((await listNames(store, TemplateItem)).map(({ id, name }) => [id, name]));
+  return ids.map((id) => names.get(id));
+};
+
 const readers: Record<NamedKind, Reader> = {
-  campaign: byRow(CampaignItem),
-  journey: byRow(JourneyItem),
+  campaign: byStatus(CampaignItem),
+  journey: byStatus(JourneyItem),
   segment: byRow(SegmentItem),
   list: byRow(ListItem),
-  template: byRow(TemplateItem),
+  template: templateNames,
   channel: byRow(ChannelItem),
   experience: byRow(ExperienceItem),
   image: async (store, ids) => {
@@ -71,8 +93,9 @@ const readers: Record<NamedKind, Reader> = {
   },
   schedule: async (store, ids) => {
     const rows = await store.getAll(ScheduleItem, idKeys(ids), { eventual: true });
-    const templates = rows.flatMap((row) => row?.template_id ?? []);
-    const names = new Map((await store.getAll(TemplateItem, idKeys(templates))).map((row) => [row?.id, row?.name]));
+    const templates = [...new Set(rows.flatMap((row) => row?.template_id ?? []))];
+    const found = await templateNames(store, templates);
+    const names = new Map(templates.map((id, i) => [id, found[i]]));
     return rows.map((row) => row && names.get(row.template_id));
   },
   topic: async (store, ids) => {

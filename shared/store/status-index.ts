@@ -69,6 +69,10 @@ async function listStatuses(store: StoreReader, { kind }: AnyEntity): Promise<Li
   return rows.map(({ sk, status, name, waits }) => ({ id: sk, status, name, waits }));
 }
 
+/** The id of the newest entity of this name. */
+export const newestNamed = async (store: StoreReader, entity: AnyEntity, name: string): Promise<string | undefined> =>
+  (await listStatuses(store, entity)).find((listed) => listed.name === name)?.id;
+
 /** Requires room for another entity. @throws 429 QUOTA_EXCEEDED if the workspace has the most of its kind */
 export async function requireRoom(store: StoreReader, entity: AnyEntity, noun: string): Promise<void> {
   const listed = await listStatuses(store, entity);

@@ -9,9 +9,11 @@ import { byText } from "../kernel/order.ts";
 import { moment } from "../rules/why-details.ts";
 import { atStart } from "../rules/why-journey-words.ts";
 import { erasedInWords } from "../rules/why-words.ts";
-import { getCampaign, listCampaigns } from "./campaigns/campaigns.ts";
+import { getCampaign } from "./campaigns/campaigns.ts";
+import { CampaignItem } from "./campaigns/items.ts";
 import type { StoreReader } from "./context.ts";
-import { getJourney, type Journey, listJourneys } from "./journeys/journeys.ts";
+import { JourneyItem } from "./journeys/items.ts";
+import { getJourney, type Journey } from "./journeys/journeys.ts";
 import { JourneyOfPerson, journeyOfPerson } from "./journeys/person.ts";
 import { stepNames } from "./journeys/step-words.ts";
 import { getVersion } from "./journeys/versions.ts";
@@ -23,10 +25,10 @@ import { placeInPlan } from "./sends/reports/audience-place.ts";
 import { type ExplainDeps, explainRecipient, type SentRows, sentSince } from "./sends/reports/explain.ts";
 import { Explanation } from "./sends/reports/explanation.ts";
 import { messageRoom } from "./sends/reports/shown-messages.ts";
+import { newestNamed } from "./status-index.ts";
 import { Profile, type ProfileRow } from "./subscribers/items.ts";
 import { listSubscribers } from "./subscribers/list.ts";
 import { getProfile, isLiving, type LivingProfile, newestOfExternalId } from "./subscribers/subscribers.ts";
-import { pagesOf } from "./table.ts";
 
 export const whyKinds = ["send", "campaign", "journey"] as const;
 type WhyKind = (typeof whyKinds)[number];
@@ -199,9 +201,9 @@ async function sendBy(store: StoreReader, of: string): Promise<Sends> {
 }
 
 async function campaignBy(store: StoreReader, of: string): Promise<Sends> {
-  const byName = async () => (await listCampaigns(store, { q: of, page: 1, size: MAX_NAMED })).items;
-  const campaign = isUuid(of) ? await getCampaign(store, of) : (await byName()).find(({ name }) => name === of);
-  if (!campaign) throw invalid({ campaign: "no campaign has this id or name" });
+  const id = isUuid(of) ? of : await newestNamed(store, CampaignItem, of);
+  if (id === undefined) throw invalid({ campaign: "no campaign has this id or name" });
+  const campaign = await getCampaign(store, id);
   const jobs = campaign.messages.flatMap(({ job_id }) => (job_id ? [job_id] : []));
   const unsent =
     campaign.status === "draft"
@@ -211,10 +213,7 @@ async function campaignBy(store: StoreReader, of: string): Promise<Sends> {
 }
 
 async function journeyBy(store: StoreReader, of: string): Promise<Journey> {
-  if (isUuid(of)) return getJourney(store, of);
-  for await (const { items } of pagesOf((after?: string) => listJourneys(store, { after, limit: MAX_NAMED }))) {
-    const journey = items.find(({ name }) => name === of);
-    if (journey) return journey;
-  }
-  throw invalid({ journey: "no journey has this id or name" });
+  const id = isUuid(of) ? of : await newestNamed(store, JourneyItem, of);
+  if (id === undefined) throw invalid({ journey: "no journey has this id or name" });
+  return getJourney(store, id);
 }

@@ -1,42 +1,19 @@
 // What an explanation and a numbered page cost by what they show: docs/access.md says how much more for each.
 import { expect, it } from "vitest";
-import { eachOf, recordedCosts } from "../../docs/generate/costs.ts";
+import { eachOf } from "../../docs/generate/costs.ts";
 import { DAY, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { HourCount } from "../../shared/store/insights/items.ts";
 import { TouchItem } from "../../shared/store/sends/ledger/ledger-items.ts";
 import { SHARDS } from "../../shared/store/shards.ts";
 import { withCampaigns } from "../support/campaigns.ts";
 import { addPeople, quickStore } from "../support/people.ts";
-import { spent } from "../support/spending.ts";
-import type { Tenant, TestWorld } from "../support/world.ts";
+import { unitsOf } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 
 /** A profile of nearly 16 KB. */
 const attributes = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a${n}`, "x".repeat(240)]));
-
-interface Asked {
-  world: TestWorld;
-  tenant: Tenant;
-  route: string;
-  path: string;
-  body?: object | undefined;
-}
-
-/** @returns the units of a call, and those that docs/access.md says without what it names for each */
-async function unitsOf({ world, tenant, route, path, body }: Asked) {
-  const as = await tenant.dashboard();
-  // The first call of an environment also reads keys and secrets.
-  const [method] = route.split(" ");
-  const ask = () => world.call(path.startsWith("/") ? `${method} ${path}` : path, { as, ...(body && { body }) });
-  await ask();
-  let status = 0;
-  const { rcu, wcu } = await spent(world, async () => {
-    status = (await ask()).status;
-  });
-  return { status, units: rcu + wcu, own: recordedCosts()?.routes[route]?.dashboard?.units ?? 0 };
-}
 
 it("the explanation of a campaign costs for each of its messages what docs/access.md says, and reads what the person was sent once (D2, F2)", async () => {
   const world = await fresh();

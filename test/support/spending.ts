@@ -1,4 +1,5 @@
 // The cost of work in the table, without authentication: capacity units and requests, counted, never timed.
+import { recordedCosts } from "../../docs/generate/costs.ts";
 import type { DynamoDbMeter } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import type { Headers, Tenant, TestWorld } from "./world.ts";
@@ -49,6 +50,28 @@ export async function spentByCall(
     wcu: whole.wcu - entrance.wcu,
     rcu: whole.rcu - entrance.rcu,
   };
+}
+
+interface AskedCall {
+  world: TestWorld;
+  tenant: Tenant;
+  route: string;
+  path: string;
+  body?: object | undefined;
+}
+
+/** @returns the units of a call, and those that docs/access.md says without what it names for each */
+export async function unitsOf({ world, tenant, route, path, body }: AskedCall) {
+  const as = await tenant.dashboard();
+  // The first call of an environment also reads keys and secrets.
+  const [method] = route.split(" ");
+  const ask = () => world.call(path.startsWith("/") ? `${method} ${path}` : path, { as, ...(body && { body }) });
+  await ask();
+  let status = 0;
+  const { rcu, wcu } = await spent(world, async () => {
+    status = (await ask()).status;
+  });
+  return { status, units: rcu + wcu, own: recordedCosts()?.routes[route]?.dashboard?.units ?? 0 };
 }
 
 /** What `work` takes of the table and of the queues. */

@@ -1,4 +1,5 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
+import { pageTooLarge } from "../../contract/paging.ts";
 import { DAY } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import type { Halt } from "../../rules/brake.ts";
@@ -136,12 +137,20 @@ type CampaignResults = Pick<Funnel, "sent" | "delivered" | "opened_human" | "cli
   opened_by_day: number[];
 };
 
-/** The results of each of these campaigns so far; undefined for one that has sent nothing. */
+/** The sends of one page that are looked at: each has counters in many rows. */
+const MAX_SENDS = 1_000;
+
+/**
+ * The results of each of these campaigns so far; undefined for one that has sent nothing. @throws 422 as for a page that is too
+ * large where they have more than 1,000 sends (docs/decisions/0112)
+ */
 export async function resultsOf(
   store: StoreReader,
   campaigns: readonly Campaign[],
 ): Promise<(CampaignResults | undefined)[]> {
-  const jobs = (await findJobs(store, campaigns.flatMap(jobIdsOf))).filter((job) => job !== undefined);
+  const ids = campaigns.flatMap(jobIdsOf);
+  if (ids.length > MAX_SENDS) throw pageTooLarge();
+  const jobs = (await findJobs(store, ids)).filter((job) => job !== undefined);
   const byId = new Map(jobs.map((job) => [job.id, job]));
   return Promise.all(
     campaigns.map((campaign) =>
