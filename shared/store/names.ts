@@ -64,10 +64,9 @@ const byStatus =
   (item: typeof CampaignItem | typeof JourneyItem): Reader =>
   async (store, ids) => {
     const keys = ids.map((id) => ({ kind: item.kind, id }));
-    const names = (await store.getAll(Status, keys, { eventual: true })).map((row) => row?.name);
-    const rest = ids.filter((_, i) => names[i] === undefined);
-    const found = new Map((await byRow(item)(store, rest)).map((name, i) => [rest[i], name]));
-    return ids.map((id, i) => names[i] ?? found.get(id));
+    const rows = await store.getAll(Status, keys, { eventual: true });
+    // One that was made before names were kept there has none.
+    return Promise.all(ids.map(async (id, i) => rows[i]?.name ?? (await byRow(item)(store, [id]))[0]));
   };
 
 /** So many are read whole; of more all names are read, which are the rows of an index. */
@@ -75,8 +74,8 @@ const FEW = 5;
 
 const templateNames: Reader = async (store, ids) => {
   if (ids.length <= FEW) return byRow(TemplateItem)(store, ids);
-  const names = new Map((await listNames(store, TemplateItem)).map(({ id, name }) => [id, name]));
-  return ids.map((id) => names.get(id));
+  const all = await listNames(store, TemplateItem);
+  return ids.map((id) => all.find((named) => named.id === id)?.name);
 };
 
 const readers: Record<NamedKind, Reader> = {
