@@ -71,6 +71,21 @@ it("a proof in a file that gives its person another address in a later row has t
   expect(asked.map(({ to }) => to)).toEqual(Array(3).fill("victim@example.com"));
 });
 
+it("a proof in a file of an address that its person left within it makes no member of a list that asks (AMB-129)", async () => {
+  const { world, tenant, run, members, list } = await importer();
+  await mailing(world, tenant, "x@example.com");
+  await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+
+  await run(
+    "external_id,email,consent_status,consent_at\np,p@example.com,subscribed,2025-01-01\np,victim@example.com,,\n",
+  );
+  await world.settle();
+
+  expect(await members()).toEqual([]);
+  const asked = (await mailsOf(world)).filter(({ text }) => text.includes("/i/"));
+  expect(asked.map(({ to }) => to)).toEqual(["victim@example.com"]);
+});
+
 it("a proof of the last of two addresses that a file gives one person counts for it (AMB-129)", async () => {
   const { tenant, run, members } = await importer();
   await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });

@@ -1,7 +1,7 @@
 // Pausing, resuming and ending an experience (INX-33 to INX-35, D-INBOXRECALL, AMB-108). The cost does not depend on the
 // number of recipients.
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/kernel/clock.ts";
+import { HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { draft, take } from "../support/experiences.ts";
 import { inboxOf, send } from "../support/people.ts";
 import { spent, spentByCall } from "../support/spending.ts";
@@ -92,6 +92,17 @@ describe("hiding and recalling", () => {
     await take(world, tenant, id, "resume");
     expect(await statusesOf(world, tenant, reader)).toEqual(["read", "unread"]);
     expect((await inboxOf(world, tenant, reader, "&status=unread")).map(({ status }) => status)).toEqual(["unread"]);
+  });
+
+  it("what was hidden for long at a read-all returns unread (INB-7, AMB-37)", async () => {
+    const { world, tenant, id, reader } = await shown();
+    await take(world, tenant, id, "pause");
+    await world.advance(2 * HOUR);
+    await mark(world, tenant, reader, "read");
+
+    await take(world, tenant, id, "resume");
+
+    expect(await statusesOf(world, tenant, reader)).toEqual(["read", "unread"]);
   });
 
   it("a message that was dismissed unread is not counted by read-all (INB-7)", async () => {

@@ -1,8 +1,9 @@
 // The window of a funnel: which sends it chooses, and that it counts who converted once (ISG-1, ISG-10).
 import { expect, it } from "vitest";
-import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { type AddedCredit, onMoreDays } from "../../shared/store/insights/credits.ts";
 import { withBuyers } from "../support/conversions.ts";
+import { addPhone, openChannels, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -45,6 +46,22 @@ it("a conversion after messages of three days counts once in every window that o
   expect(await within(1, 1)).toMatchObject({ sent: 4, ...once });
   expect(await within(0, 1)).toMatchObject({ sent: 8, ...once });
   expect(await within(0, 2)).toMatchObject({ sent: 12, ...once });
+});
+
+it("what failed of a campaign counts in the windows in which it was dispatched, however late it failed (CRP-1, AMB-123)", async () => {
+  const { world, tenant, ids, call } = await setting();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  await addPhone(world, tenant, ids[0]!, "ios");
+  await spoil(world, { channel: "ios", outcome: "transient", times: 4 });
+  const content = { title: "t", body: "b" };
+  const { id } = (await call("POST /api/v1/campaigns", { name: "c", content, channel_ids: [ios] })).body;
+  await call(`POST /api/v1/campaigns/${id}/release`);
+  const between = timestamp(world.clock.now() + 10 * MINUTE);
+  await world.advance(HOUR);
+
+  const report = async (query: string) => (await call(`GET /api/v1/campaigns/${id}/report?${query}`)).body;
+  expect(await report(`end=${between}`)).toMatchObject({ sent: 1, failed: 1 });
+  expect(await report(`start=${between}`)).toMatchObject({ sent: 0, failed: 0, fail_reasons: {} });
 });
 
 it("a purchase that came late counts its subscriber in the window of an older message that counted nobody (ISG-1, ISG-10)", async () => {

@@ -4,7 +4,7 @@ import { DAY, HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { NOTHING_LATE } from "../support/late.ts";
 import { send } from "../support/people.ts";
-import { openChannels } from "../support/reached.ts";
+import { addPhone, openChannels, spoil } from "../support/reached.ts";
 import { UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -119,6 +119,23 @@ describe("funnel and summary", () => {
     for (const { id } of [first, second]) expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 700 });
     expect(await funnel(first.id)).toMatchObject({ conversions: 0, last_touch_revenue_cents: 0 });
     expect(await funnel(second.id)).toMatchObject({ conversions: 1, last_touch_revenue_cents: 700 });
+  });
+
+  it("a conversion counts for the last message that arrived, not for one after it that failed (ISG-3, AMB-97)", async () => {
+    const { world, tenant, ids, define, campaign, buy, funnel, summary } = await setting();
+    const { ios = "" } = await openChannels(world, tenant, "ios-push");
+    await addPhone(world, tenant, ids[0]!, "ios");
+    await define();
+    const { id } = await campaign();
+    await world.advance(HOUR);
+    await spoil(world, { channel: "ios", outcome: "permanent", times: 1 });
+    const failed = await send(world, tenant, { subscriberIds: [ids[0]], channel_ids: [ios] });
+    expect(failed.job.counts).toMatchObject({ delivered: 0, failed: 1 });
+
+    await buy(ids[0]!, 700);
+
+    expect(await funnel(id)).toMatchObject({ conversions: 1, last_touch_revenue_cents: 700 });
+    expect(await summary("campaign")).toMatchObject([{ source_id: id, conversions: 1, revenue_cents: 700 }]);
   });
 
   it("a conversion moves with its revenue to a touch before it that becomes known after it (ISG-3, AMB-97)", async () => {

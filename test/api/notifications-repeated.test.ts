@@ -1,7 +1,7 @@
 // Sends that are repeated: a key makes one send of many requests (AMB-94, AMB-125, D-NTF).
 import { expect, it } from "vitest";
-import { DAY, SECOND } from "../../shared/kernel/clock.ts";
-import { post } from "../support/notify.ts";
+import { DAY, HOUR, SECOND } from "../../shared/kernel/clock.ts";
+import { inMs, post } from "../support/notify.ts";
 import { inboxOf } from "../support/people.ts";
 import { START, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -60,6 +60,15 @@ it.each([
     expect((await post(world, tenant, given)).body).toEqual(body);
   },
 );
+
+it("a scheduled send is answered with the given id of somebody who was erased (AMB-125)", async () => {
+  const { world, tenant, ids } = await withPeople(2);
+  await tenant.call(`DELETE /api/v1/subscribers/${ids[0]}`);
+
+  const { body } = await post(world, tenant, { subscriberIds: ids, scheduled_at: inMs(world, HOUR) });
+
+  expect(body).toMatchObject({ unknown: 1, unknown_ids: [ids[0]] });
+});
 
 it("a send to everybody is not answered with unknown ids (AMB-125)", async () => {
   const { world, tenant } = await withTenant();

@@ -57,3 +57,17 @@ it("of messages that wait together, those of a class whose cap is reached alone 
   expect(morning.delivered_by_channel).toEqual({ email: 1 });
   expect(seen).toMatchObject({ counts: { sent: 1, deferred: 1, skipped: 0 }, by_class: { email: 1 } });
 });
+
+it("of two caps of the same messages and days the lower holds, in a send as in its preview (D-CAP, F8)", async () => {
+  const { call, configure, person, ids, push } = await quietSetting(withTenant, { quiet: null });
+  const perDay = { ...MARKETING, per: "day" };
+  await configure({ frequency_caps: [perDay, { ...perDay, max: 2 }] });
+  await person("ada");
+  await push({});
+
+  const body = { target: { type: "all" }, title: "t", body: "b", channel_ids: [ids.ios] };
+  const seen = (await call("POST /api/v1/notifications/preview", body)).body;
+
+  expect(seen).toMatchObject({ counts: { sent: 0, skipped: 1 }, skip_reasons: { capped: 1 } });
+  expect((await push({})).job).toMatchObject({ counts: { sent: 0, skipped: 1 }, skip_reasons: { capped: 1 } });
+});

@@ -39,3 +39,11 @@ it("a batch with more traits of a known user than one write takes is kept whole 
   expect(answer).toMatchObject({ status: 200, body: { success: true, accepted: 3 } });
   expect((await ada()).attributes).toHaveLength(451);
 });
+
+it("of several addresses of one user in a batch the last one is kept (CLI-1)", async () => {
+  const { identify, ada, sdk } = await setting();
+
+  await identify(sdk, { email: "old@example.com" }, { email: "new@example.com" }, { plan: "pro" });
+
+  expect((await ada()).email).toBe("new@example.com");
+});
