@@ -114,9 +114,9 @@ export function memoryRows(undo: Undo): Rows {
     watchDue: () => undefined,
     due: (storage, from, until) => {
       const found: Entry[] = [];
-      for (const entry of entries(shelfOf(storage)))
-        if (entry.due !== null && entry.due > from && entry.due <= until) found.push(entry);
-      return found.sort((a, b) => a.due! - b.due!);
+      for (const list of shelfOf(storage).partitions.values())
+        for (const entry of list) if (entry.due !== null && entry.due > from && entry.due <= until) found.push(entry);
+      return found.sort((a, b) => a.due! - b.due! || compare(wholeKey(a), wholeKey(b)));
     },
   };
 }
@@ -157,6 +157,8 @@ function compare(whole: readonly string[], place: readonly string[]): number {
   }
   return 0;
 }
+
+const wholeKey = ({ key, place }: Entry): string[] => [sortText(key[0]!), ...place];
 
 const placeOf = (key: RowKey): string[] => (key.length === 2 ? [sortText(key[1]!)] : key.slice(1).map(sortText));
 
