@@ -13,7 +13,7 @@ export interface NamedChoice {
 
 interface FindOptions {
   signal: AbortSignal;
-  /** Pages that are read of what the API cannot search. */
+  /** Pages of each kind in which case and accents are ignored. */
   most?: number;
 }
 
@@ -26,19 +26,18 @@ const lookup = createLookup<NamedChoice>(MAX_FOUND);
 /** The next search reads all pages again. */
 export const forgetNames = lookup.forget;
 
-/** Pages in which case and accents are ignored; the API looks through all. */
-const NEAR_PAGES = 2;
-
 type Search = (text: string, options: { signal: AbortSignal }) => Promise<readonly NamedChoice[]>;
 
 const byBoth =
   (kind: string, read: (page: number) => Promise<readonly NamedChoice[]>, search: Search): Find =>
-  async (text, { signal }) => {
+  async (text, { signal, most }) => {
     const [near, far] = await Promise.all([
-      lookup.find(kind, text, numbered(read, PAGE), NEAR_PAGES),
+      lookup.find(kind, text, numbered(read, PAGE), most),
       search(text, { signal }),
     ]);
-    return { all: [...new Map([...near.all, ...far].map((one) => [one.id, one])).values()] };
+    const all = [...new Map([...near.all, ...far].map((one) => [one.id, one])).values()];
+    // The API has looked at all of them, but for another spelling.
+    return { all, isPart: near.isPart === true && far.length === 0 };
   };
 
 /** As a page of lists names them. */

@@ -228,7 +228,7 @@ function Stops({ safety, reached, children }: StopsProps) {
 
 const Left = ({ of, reached }: { of: number; reached: number }) => (
   <p class={of < reached ? "banner bad" : "dim"}>
-    The plan has {plural(of, "send")} left in this period. {of < reached && "It will be refused."}
+    The plan has {plural(of, "message")} left in this period. {of < reached && "It will be refused."}
   </p>
 );
 

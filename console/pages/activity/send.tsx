@@ -128,6 +128,9 @@ function Outcome({ send, report }: OutcomeProps) {
     0,
     counts.total - counts.delivered - counts.failed - counts.skipped - counts.held_out - deferred,
   );
+  // As in the report of a campaign.
+  const sent = counts.total - counts.skipped - counts.held_out;
+  const ofSent = sent < counts.total ? ` of ${number(sent)} sent` : "";
   const parts = [
     ["good", counts.delivered],
     ["bad", counts.failed],
@@ -148,7 +151,7 @@ function Outcome({ send, report }: OutcomeProps) {
     <Card>
       <div class="figures" aria-live="polite">
         <Figure value={number(counts.total)} label="people" />
-        <Figure value={number(counts.delivered)} label={`delivered (${share(counts.delivered, counts.total)})`} />
+        <Figure value={number(counts.delivered)} label={`delivered (${share(counts.delivered, sent)}${ofSent})`} />
         {others.map(([label, value]) => value > 0 && <Figure key={label} value={number(value)} label={label} />)}
         {report && report.delivered > 0 && <Reactions report={report} />}
       </div>

@@ -103,6 +103,7 @@ function Inputs({ form: { field }, draft }: InputsProps) {
       {times.length > 0 && <Moments all={times.slice(0, 1).map((one) => ({ ...one, name: "Next" }))} />}
       <ChannelPicker {...field("channel_ids")} chosen={draft.channel_ids} />
       <TopicPicker {...field("topic")} />
+      <p class="hint">It goes to everyone who may get marketing.</p>
     </>
   );
 }

@@ -221,7 +221,7 @@ function PlanUsage({ billing }: { billing: Billing }) {
       <p>
         <b class="capital">{plan}</b>{" "}
         <span class="dim">
-          plan. At this rate {plural(forecast.sends_at_period_end, "send")} by the end of the period.
+          plan. At this rate {plural(forecast.sends_at_period_end, "message")} by the end of the period.
         </span>
       </p>
       {usesOf(billing).map((one) => (

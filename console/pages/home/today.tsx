@@ -124,7 +124,7 @@ export interface Use {
 export function usesOf(billing: Billing): Use[] {
   const { usage, limits } = billing;
   return [
-    { name: "Sends", used: usage.sends, limit: sendLimitOf(billing) },
+    { name: "Messages", used: usage.sends, limit: sendLimitOf(billing) },
     { name: "Events", used: usage.events, limit: limits.events },
     { name: "Subscribers", used: usage.subscribers, limit: limits.subscribers },
   ];

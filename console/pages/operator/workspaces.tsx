@@ -75,7 +75,7 @@ export function Workspaces() {
             { title: "Plan", isMinor: true, isWord: true, cell: ({ plan }) => <span class="capital">{plan}</span> },
             { title: "Status", isMinor: true, cell: ({ status }) => <Badge state={status} /> },
             { title: "Subscribers", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.subscribers) },
-            { title: "Sends", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.sends) },
+            { title: "Messages", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.sends) },
             { title: "Events", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.events) },
             {
               title: "Nearest limit",
