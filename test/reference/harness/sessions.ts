@@ -7,7 +7,7 @@ import { tell } from "./sides.ts";
 const EMAIL = "ada@analytical.example";
 const PASSWORD = "correct horse battery staple";
 
-const ROUTES: Record<SessionStep["does"], string> = {
+export const ROUTES: Record<SessionStep["does"], string> = {
   register: "/api/v1/auth/register",
   login: "/api/v1/auth/login",
   switch: "/api/v1/auth/switch",

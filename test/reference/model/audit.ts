@@ -10,7 +10,7 @@ const CONFIRMS = "TOOL confirm_send";
 const STATES_CONSENT = ["POST /api/v1/subscribers/upsert", "POST /v1/subscribers/upsert", "PUT /v1/preferences"];
 
 /**
- * Calls of members that change something, but for marks in an inbox; what server keys do with webhooks, and one entry a
+ * Calls of members that change something, but for marks in an inbox; what server keys do with webhooks, and stop or let go, and one entry a
  * quarter-hour for all that one sends; of apps and upserts, what states a consent.
  */
 function kindOf({ route, write }: Operation, { as, body }: Request): AuditedCall["kind"] | null {
@@ -18,7 +18,7 @@ function kindOf({ route, write }: Operation, { as, body }: Request): AuditedCall
   if (as.kind === "dashboard") return write && !INBOX.test(route) ? "call" : null;
   if (as.kind === "agent") return CONFIRMS === route ? "call" : null;
   if (as.kind === "server" && route === SENDS) return "send";
-  if (as.kind === "server" && /hooks/.test(route)) return "call";
+  if (as.kind === "server" && /hooks|\/cancel$|\/resume$/.test(route)) return "call";
   const isConsent = STATES_CONSENT.includes(route) && (route.includes("preferences") || body?.consent !== undefined);
   return isConsent ? "call" : null;
 }

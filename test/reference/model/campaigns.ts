@@ -79,12 +79,24 @@ function create(world: World, { body }: Request) {
   checkShape(body);
   checkReferences(world, body);
   const { name, messages: _, ...spec } = structuredClone(body);
-  const campaign: Campaign = {
-    ...{ id: newId(world, "campaign"), name, status: "draft", before_archive: null, spec },
-    ...{ messages: messagesOf(body), created_at: world.now, updated_at: world.now },
-  };
+  return created(record(draft(world, { name, spec, messages: messagesOf(body) })));
+}
+
+function draft(world: World, authored: Pick<Campaign, "name" | "spec" | "messages">): Campaign {
+  const rest = { before_archive: null, created_at: world.now, updated_at: world.now };
+  const campaign: Campaign = { id: newId(world, "campaign"), status: "draft", ...authored, ...rest };
   world.campaigns.push(campaign);
-  return created(record(campaign));
+  return campaign;
+}
+
+/** A12: all that was written, but times that have passed. What the copy is called is open. */
+function duplicate(world: World, { given }: Request, { id }: Record<string, string>) {
+  const { spec, messages } = structuredClone(existing(world.campaigns, id));
+  const authored = ({ scheduled_at, job_id: _, ...rest }: Body): Body => ({
+    ...rest,
+    ...(scheduled_at !== undefined && instant(scheduled_at)! > world.now && { scheduled_at }),
+  });
+  return created(record(draft(world, { name: given.name, spec: authored(spec), messages: messages.map(authored) })));
 }
 
 /** CMP-16: replaces everything; what is left out goes back to its default. */
@@ -209,6 +221,7 @@ export const campaignOperations: Operation[] = [
   write("PUT /api/v1/campaigns/:id", "content:write", put),
   write("PATCH /api/v1/campaigns/:id", "send", act),
   write("DELETE /api/v1/campaigns/:id", "content:write", remove),
+  write("POST /api/v1/campaigns/:id/duplicate", "content:write", duplicate),
   write("POST /api/v1/campaigns/:id/release", "send", release),
   write("POST /api/v1/campaigns/:id/approve", "send", approve),
   write("POST /api/v1/campaigns/:id/decline", "send", decline),

@@ -11,7 +11,7 @@ import { isOut } from "./topics.ts";
 import { found, type World } from "./world.ts";
 
 /** D-ARB: iOS and Android are one class. */
-const classOf = (type: string) => (type === "ios" || type === "android" ? "push" : type);
+export const classOf = (type: string) => (type === "ios" || type === "android" ? "push" : type);
 
 const PLATFORM: Record<string, string> = { ios: "ios", android: "android", web_push: "web" };
 

@@ -215,6 +215,10 @@ export const hookOperations: Operation[] = [
   read("GET /api/v1/webhooks/:id", (world, _, { id }) => ok(record(existing(world.hooks, id)))),
   write("PATCH /api/v1/webhooks/:id", "credentials:manage", patch),
   write("DELETE /api/v1/webhooks/:id", "credentials:manage", remove),
+  write("POST /api/v1/webhooks/:id/secret/rotate", "credentials:manage", (world, _, { id }) => {
+    existing(world.hooks, id);
+    return ok({ secret: ANY });
+  }),
   read("GET /api/v1/webhooks/:id/deliveries", log),
   write("POST /api/v1/webhooks/:id/test", "credentials:manage", test),
   write("POST /api/v1/webhooks/:id/deliveries/:deliveryId/redeliver", "credentials:manage", redeliver),

@@ -14,6 +14,7 @@ import {
   ABSENT,
   ANY,
   type Body,
+  conflict,
   DAY,
   invalid,
   iso,
@@ -21,6 +22,7 @@ import {
   notFound,
   Refusal,
   type Request,
+  sorted,
   Unordered,
   Unpromised,
 } from "./kit.ts";
@@ -28,7 +30,7 @@ import { addUnasked, isMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
 import type { Import, Subscriber } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
-import { at, found, newId, type World } from "./world.ts";
+import { at, createWorld, existing, found, newId, type World } from "./world.ts";
 
 /** AMB-133: E.164, by the region of the job; what cannot be read stays as it is. */
 function readPhone(job: Import, attributes: Body): void {
@@ -56,13 +58,34 @@ const [BATCH_ROWS, BATCH_MS] = [100, 100];
 
 /** IMP-2 to IMP-4, IMP-13, AMB-49, AMB-107. */
 function process(world: World, job: Import): void {
+  const rows = take(isRehearsal(job) ? apart(world) : world, job);
+  if (rows === undefined) return;
+  const batches = Math.ceil(rows / BATCH_ROWS);
+  at(world, world.now + BATCH_MS * Math.max(batches - 1, 0), () => {
+    job.status = "completed";
+    if (!isRehearsal(job)) note(world, "import_completed", job.id);
+  });
+}
+
+const isRehearsal = ({ body }: Import): boolean => body.dry_run === "true";
+
+/** F13: a dry run does all of it to people and lists of its own. */
+function apart(world: World): World {
+  const { settings, plan, subscribers, consents, addresses, devices, lists, memberships, topics } = world;
+  // A clone of symbols is none: this is a copy, whatever its order.
+  const people = sorted({ subscribers, consents, addresses, devices, lists, memberships, topics });
+  return { ...createWorld(world.now, world.bucket), ...people, settings, plan, made: { ...world.made } };
+}
+
+/** @returns how many rows the file has; undefined: none is taken */
+function take(world: World, job: Import): number | undefined {
   const { source = "csv", text } = job.body;
   const [header = [], ...rows] = parseCsv(text);
   const isNamed = header.some((name) => ["external_id", "email"].includes(fieldOf(source, name) ?? ""));
   const isUsable = isNamed || isOfNumbers(job, header, []);
   if (!isUsable || hasTooMany(world, job, header, rows) || !found(world.lists, job.list_id)) {
     Object.assign(job, { status: "failed", failed: true });
-    return;
+    return undefined;
   }
   job.total_rows = rows.length;
   job.unknown_topics = unknownTopics(world, job, header);
@@ -99,7 +122,7 @@ function process(world: World, job: Import): void {
   for (const row of good) {
     const own = ofSamePerson(good, row);
     const isMade = made.has(nameOf(row)) || own[0] !== row;
-    const { subscriber, isProven } = take(world, job, row, { own, isMade });
+    const { subscriber, isProven } = takeRow(world, job, row, { own, isMade });
     subscriber.updated_at = world.now + BATCH_MS * batchOf.get(row)!;
     taken.set(subscriber, isProven || taken.get(subscriber) === true);
   }
@@ -109,11 +132,8 @@ function process(world: World, job: Import): void {
     if (isQuiet) subscriber.quiet_at = subscriber.updated_at;
     subscriberChanged(world, subscriber, isQuiet ? "imported" : "all");
   }
-  const batches = Math.ceil(rows.length / BATCH_ROWS);
-  at(world, world.now + BATCH_MS * Math.max(batches - 1, 0), () => {
-    job.status = "completed";
-    note(world, "import_completed", job.id);
-  });
+  job.created = made.size;
+  return rows.length;
 }
 
 /** Of each row its line in the file; no cell of a program has two. */
@@ -143,7 +163,7 @@ const ofSamePerson = (rows: Row[], row: Row): Row[] => rows.filter((other) => na
  * @param of.own the rows of its person
  * @param of.isMade its profile is as they leave it
  */
-function take(
+function takeRow(
   world: World,
   job: Import,
   row: Row,
@@ -190,18 +210,20 @@ function start(world: World, { body }: Request) {
   };
   if (!body.listId || body.file === undefined || !isUuid(body.listId)) bad();
   if (body.source !== undefined && !(body.source in OF_PRESET)) invalid();
+  if (!["true", "false", undefined].includes(body.dry_run)) invalid("dry_run");
   if (body.time_zone !== undefined && !isZone(body.time_zone)) invalid("time_zone");
   if (!found(world.lists, body.listId)) notFound();
   const job: Import = {
     ...{ id: newId(world, "import"), list_id: body.listId, status: "pending", created_at: world.now },
     ...{ body: { ...body, text: body.file }, processed_rows: 0, total_rows: null, rejected: [] },
     consent_summary: Object.fromEntries(SUMMARY.map((name) => [name, 0])),
-    ...{ phone_summary: { kept: 0, converted: 0, unreadable: 0 }, failed: false, suppresses: [] },
+    ...{ phone_summary: { kept: 0, converted: 0, unreadable: 0 }, failed: false, created: 0, suppresses: [] },
     ...{ topic_summary: {}, unknown_topics: [] },
   };
   world.imports.push(job);
   at(world, world.now, () => process(world, job));
-  return { status: 202, body: { import_job_id: job.id, status: "pending" } };
+  const dry_run = isRehearsal(job) || ABSENT;
+  return { status: 202, body: { import_job_id: job.id, status: "pending", dry_run } };
 }
 
 /** So long a job can be read. */
@@ -226,10 +248,11 @@ function record(world: World, job: Import): Body {
     phone_summary,
     topic_summary,
     unknown_topics,
+    new_subscribers: isRehearsal(job) ? job.created : ABSENT,
   };
   const rows = failed ? {} : { ...counted, ...(total_rows !== null && { total_rows }) };
   const list = { id: job.list_id, name: found(world.lists, job.list_id)?.name ?? null };
-  const about = { list, created_at: iso(job.created_at), dry_run: false };
+  const about = { list, created_at: iso(job.created_at), dry_run: isRehearsal(job) };
   return { import_job_id: id, status, error_message, ...about, ...rows };
 }
 
@@ -243,8 +266,15 @@ function get(world: World, _: Request, { jobId }: Record<string, string>) {
   return ok({ ...record(world, job), ...(!job.failed && { rejected_sample: isErased ? ANY : shown }) });
 }
 
+/** What is over is not canceled. Programs have no file that is longer under way than their command. */
+function cancel(world: World, _: Request, { jobId }: Record<string, string>) {
+  existing(world.imports.filter(isKept(world)), jobId);
+  return conflict();
+}
+
 export const importOperations: Operation[] = [
   write("POST /api/v1/lists/import", "subscribers:write", start),
+  write("POST /api/v1/lists/import/:jobId/cancel", "subscribers:write", cancel),
   read("GET /api/v1/lists/import", (world, request) =>
     listing(
       "items",

@@ -33,7 +33,7 @@ import { createJob, plan, schedule, takeQuota } from "./sending.ts";
 import { countsOf, reasonsOf, UNANSWERED } from "./tallies.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
-import { existing, found, newId, type World } from "./world.ts";
+import { existing, found, type World } from "./world.ts";
 
 /** D-NTF: exactly one audience, one content. */
 function checkShape(body: Body): void {
@@ -229,14 +229,6 @@ function cancel(world: World, _: Request, { id }: Record<string, string>) {
 
 const get: Operation["run"] = (world, _, { id }) => ok(jobRecord(world, existing(world.jobs, id)));
 
-/** AMB-140: the draw of a preview, which a send may name. Nothing is written. */
-function preview(world: World, { body }: Request) {
-  checkSend(world, body);
-  const id = newId(world, "preview");
-  world.previews.push({ id, said: JSON.stringify(sorted(body)), at: world.now });
-  return ok({ preview_id: id });
-}
-
 /** Of the same body, and of the last ten minutes. */
 function drawOf(world: World, { preview_id, ...body }: Body): string | undefined {
   if (preview_id === undefined) return undefined;
@@ -245,15 +237,22 @@ function drawOf(world: World, { preview_id, ...body }: Body): string | undefined
   return isGood ? known.id : invalid("preview_id");
 }
 
+/** F21: what a brake halted goes on. None of programs does, which have few people. */
+function resume(world: World, _: Request, { id }: Record<string, string>) {
+  existing(world.jobs, id);
+  return conflict();
+}
+
 export const notificationOperations: Operation[] = [
   write("POST /api/v1/notifications", "send", create),
   { route: "POST /v1/notifications", who: ["server"], scope: "messages:send", run: create },
-  read("POST /api/v1/notifications/preview", preview),
   read("GET /api/v1/notifications", list),
   read("GET /api/v1/notifications/:id", get),
   { route: "GET /v1/notifications/:id", who: ["server"], scope: "messages:read", run: get },
   write("POST /api/v1/notifications/:id/cancel", "send", cancel),
   { route: "POST /v1/notifications/:id/cancel", who: ["server"], scope: "messages:send", run: cancel },
+  write("POST /api/v1/notifications/:id/resume", "send", resume),
+  { route: "POST /v1/notifications/:id/resume", who: ["server"], scope: "messages:send", run: resume },
   read("GET /api/v1/activity", activity),
   read("GET /api/v1/notifications/:id/recipients", (world, request, { id }) =>
     recipients(world, request, existing(world.jobs, id)),

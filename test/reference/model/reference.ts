@@ -20,6 +20,7 @@ import { type Answer, Refusal, type Request } from "./kit.ts";
 import { listOperations } from "./lists.ts";
 import { notificationOperations } from "./notifications.ts";
 import { askOwner } from "./opt-in.ts";
+import { previewOperations } from "./previews.ts";
 import { removalOperations } from "./removals.ts";
 import { scheduleOperations } from "./schedules.ts";
 import { segmentOperations } from "./segments.ts";
@@ -45,6 +46,7 @@ const operations: Operation[] = [
     ...removalOperations,
     ...agentOperations,
     ...testSendOperations,
+    ...previewOperations,
     ...timelineOperations,
     ...whyOperations,
   ],

@@ -193,9 +193,21 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
 /** SEG-10: any ten of those who match. */
 function preview(world: World, { body }: Request) {
   const tree = checkedTree(world, body);
-  const matching = world.subscribers.filter((subscriber) => holdsFor(world, tree, subscriber)).map(({ id }) => id);
-  const sample = matching.length <= 10 ? new Unordered(matching) : ANY;
-  return ok({ estimated_count: matching.length, sample_subscriber_ids: sample });
+  return ok(sampleOf(world.subscribers.filter((subscriber) => holdsFor(world, tree, subscriber))));
+}
+
+function sampleOf(people: Subscriber[]): Body {
+  const ids = people.map(({ id }) => id);
+  return { estimated_count: ids.length, sample_subscriber_ids: ids.length <= 10 ? new Unordered(ids) : ANY };
+}
+
+/** Who would enter by another rule, and who would leave, of those for whom the rule holds now. */
+function compare(world: World, { body }: Request, { id }: Record<string, string>) {
+  const to = checkedTree(world, body.rule);
+  const from = treeOf(existing(world.segments, id).rule)!;
+  const movedBy = (one: Body, other: Body) =>
+    sampleOf(world.subscribers.filter((person) => holdsFor(world, one, person) && !holdsFor(world, other, person)));
+  return ok({ entering: movedBy(to, from), leaving: movedBy(from, to), exact: true });
 }
 
 function members(world: World, _: Request, { id }: Record<string, string>) {
@@ -228,6 +240,7 @@ const names = (world: World) => [...new Set(world.events.map(({ event_name }) =>
 export const segmentOperations: Operation[] = [
   write("POST /api/v1/segments", "content:write", create),
   read("POST /api/v1/segments/preview", preview),
+  read("POST /api/v1/segments/:id/compare", compare),
   read("GET /api/v1/segments", (world) => {
     const items = world.segments.map((segment) => ({
       ...record(world, segment),

@@ -119,7 +119,8 @@ export function segment(draft: Draft): void {
       },
     });
   else if (kind < 7) add(draft, { as, method: "POST", path: `${path}/recompute` });
-  else if (kind < 9) add(draft, { as, method: "POST", path: "/api/v1/segments/preview", body: ruleOf(draft) });
+  else if (kind < 8) add(draft, { as, method: "POST", path: "/api/v1/segments/preview", body: ruleOf(draft) });
+  else if (kind < 9) add(draft, { as, method: "POST", path: `${path}/compare`, body: { rule: ruleOf(draft) } });
   else add(draft, { as, method: "DELETE", path });
 }
 

@@ -1,5 +1,6 @@
-// Stories of files and of the calendar: choices of topics in imports, files of other platforms, and sends over the end of a month.
-import { type Draft, iso, newHandle, PEOPLE } from "./draft.ts";
+// Files of imports, and stories of files and of the calendar: choices of topics, files of other platforms, and sends over the end of a month.
+import { add, type Draft, dashboardOf, iso, newHandle, PEOPLE, someOf } from "./draft.ts";
+import { list } from "./people.ts";
 import {
   ask,
   DAY,
@@ -162,4 +163,64 @@ export function quietFile(draft: Draft): void {
     pass(draft, random.pick([MINUTE, HOUR, DAY]));
     if (random.chance(0.6)) post(draft, SECOND, `/api/v1/segments/${segment}/recompute`, undefined);
   }
+}
+
+/** Standard columns, columns that state a consent by their name, and others. */
+const CELLS: Record<string, string[]> = {
+  external_id: ["a", "b", "f", ""],
+  "Customer ID": ["a", "b", "g"],
+  email: ["ada@example.com", "New@example.com", "broken", ""],
+  "E-Mail Address": ["ada@example.com", "bo@example.com"],
+  first_name: ["Ada", '"Bo, the ""first"""'],
+  tier: ["gold", "silver", ""],
+  score: ["1", "007", "2.5", "true"],
+  consent_status: ["opted_in", "unsubscribed", "yes", "maybe", ""],
+  consent_at: [
+    ...["2026-10-01T00:00:00Z", "2026-10-01 10:00", "2026-10-01", "2031-01-01T00:00:00Z", ""],
+    ...["2026-10-01 12:30 AM", "2026-10-01 12:30 PM", "2026-10-01 01:15 pm", "soon"],
+  ],
+  locale: ["de_DE", "en", "fr-CA", "not a locale", ""],
+  timezone: ["Europe/Berlin", "Mars/Base", ""],
+  consent_source: ["shop", ""],
+  phone: ["+4915112345678", "0151 12345679", "call me", ""],
+  tags: ["x", ""],
+  Unsubscribed: ["true", "no", "2026-10-02", ""],
+  Newsletter: ["yes", "no", ""],
+  Bounced: ["true", "false", ""],
+  "topic:news": ["yes", "no", "opted_in", "opted_out", "maybe", ""],
+  "topic_at:news": ["2026-10-01", "2026-10-01T00:00:00Z", ""],
+};
+const IDS = ["external_id", "email", "Customer ID", "E-Mail Address"];
+
+export function importFile(draft: Draft): void {
+  const { random } = draft;
+  if (draft.made.list.length === 0) list(draft);
+  const header = [
+    ...random.pick([["external_id"], ["email"], ["external_id", "email"], ["Customer ID", "E-Mail Address"]]),
+    // A yes counts with its time.
+    ...(random.chance(0.4) ? ["consent_status", "consent_at"] : []),
+    ...random.some(
+      Object.keys(CELLS).filter((name) => ![...IDS, "consent_status", "consent_at"].includes(name)),
+      random.between(0, 4),
+    ),
+  ];
+  const rows = Array.from({ length: random.between(0, 4) }, () => {
+    const cells = header.map((name) => random.pick(CELLS[name]!));
+    return random.chance(0.92) ? cells : [...cells, "extra"];
+  });
+  const file = [header, ...rows].map((cells) => cells.join(",")).join(random.pick(["\n", "\r\n"]));
+  const body = {
+    listId: someOf(draft, "list"),
+    ...(random.chance(0.1) && { source: "platform_z" }),
+    ...(random.chance(0.3) && { time_zone: random.pick(["Europe/Berlin", "America/New_York", "Mars/Base"]) }),
+    ...(random.chance(0.3) && { phone_region: "DE" }),
+    ...(random.chance(0.3) && { consent_at: "2026-09-01", consent_source: "Checkout" }),
+  };
+  const path = "/api/v1/lists/import";
+  const handle = newHandle(draft, "import");
+  const dry_run = random.pick(["true", "true", "true", "false", "maybe"]);
+  if (random.chance(0.4)) add(draft, { as: "owner", method: "POST", path, body: { ...body, dry_run }, file, handle });
+  if (random.chance(0.05)) add(draft, { as: "owner", method: "POST", path: `${path}/@${handle}/cancel` });
+  const own = newHandle(draft, "import");
+  if (random.chance(0.8)) add(draft, { as: dashboardOf(draft), method: "POST", path, body, file, handle: own });
 }

@@ -218,6 +218,13 @@ export function template(draft: Draft): void {
     const content = random.pick<Body>([{ title: "Changed" }, { by_channel: random.pick(OWN) }]);
     const body = random.pick<Body>([{ name: random.pick(NAMES) }, { content }, { content }, {}]);
     add(draft, { as, method: "PATCH", path, body });
+  } else if (random.chance(0.5)) {
+    const channels = random.some(["email", "sms", "in_app", "ios", "android"], random.between(1, 5));
+    const render_for = random.chance(0.8) ? { render_for: someOf(draft, "person") } : {};
+    const data = random.chance(0.5) ? { data: { code: "X1" } } : {};
+    const category = random.chance(0.5) ? { category: random.pick(["marketing", "transactional"]) } : {};
+    const body = { content: textOf(draft), channels, ...render_for, ...data, ...category };
+    add(draft, { as, method: "POST", path: "/api/v1/templates/preview", body });
   } else add(draft, { as, method: "DELETE", path, ...(random.chance(0.3) && { query: { force: "true" } }) });
 }
 

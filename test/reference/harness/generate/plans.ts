@@ -1,7 +1,7 @@
 // Commands about campaigns, schedules, experiences, webhooks, imports and settings.
 import type { Body } from "../../model/kit.ts";
 import { add, type Draft, dashboardOf, iso, momentAround, NAMES, newHandle, someOf } from "./draft.ts";
-import { list, textOf, wordsOf } from "./people.ts";
+import { textOf, wordsOf } from "./people.ts";
 import { channelsOf, targetOf } from "./sends.ts";
 
 function messageOf(draft: Draft): Body {
@@ -28,6 +28,8 @@ export function campaign(draft: Draft): void {
     const handle = newHandle(draft, "campaign");
     add(draft, { as, method: "POST", path: "/api/v1/campaigns", body, handle }, "campaign");
     if (random.chance(0.8)) add(draft, { as, method: "POST", path: `/api/v1/campaigns/@${handle}/release` });
+  } else if (kind < 4 && random.chance(0.5)) {
+    add(draft, { as, method: "POST", path: `${path}/duplicate`, handle: newHandle(draft, "campaign") }, "campaign");
   } else if (kind < 4) add(draft, { as, method: "PUT", path, body });
   else if (kind < 5) add(draft, { as, method: "POST", path: `${path}/release` });
   else {
@@ -169,62 +171,14 @@ export function hook(draft: Draft): void {
   } else if (kind < 15) {
     const body = random.pick<Body>([{ active: true }, { active: false }, { events: random.some(TYPES, 2) }]);
     add(draft, { as: dashboardOf(draft), method: "PATCH", path, body });
-  } else add(draft, { as: "server", method: "DELETE", path: `/v1/hooks/${name}` });
-}
-
-/** Standard columns, columns that state a consent by their name, and others. */
-const CELLS: Record<string, string[]> = {
-  external_id: ["a", "b", "f", ""],
-  "Customer ID": ["a", "b", "g"],
-  email: ["ada@example.com", "New@example.com", "broken", ""],
-  "E-Mail Address": ["ada@example.com", "bo@example.com"],
-  first_name: ["Ada", '"Bo, the ""first"""'],
-  tier: ["gold", "silver", ""],
-  score: ["1", "007", "2.5", "true"],
-  consent_status: ["opted_in", "unsubscribed", "yes", "maybe", ""],
-  consent_at: [
-    ...["2026-10-01T00:00:00Z", "2026-10-01 10:00", "2026-10-01", "2031-01-01T00:00:00Z", ""],
-    ...["2026-10-01 12:30 AM", "2026-10-01 12:30 PM", "2026-10-01 01:15 pm", "soon"],
-  ],
-  locale: ["de_DE", "en", "fr-CA", "not a locale", ""],
-  timezone: ["Europe/Berlin", "Mars/Base", ""],
-  consent_source: ["shop", ""],
-  phone: ["+4915112345678", "0151 12345679", "call me", ""],
-  tags: ["x", ""],
-  Unsubscribed: ["true", "no", "2026-10-02", ""],
-  Newsletter: ["yes", "no", ""],
-  Bounced: ["true", "false", ""],
-  "topic:news": ["yes", "no", "opted_in", "opted_out", "maybe", ""],
-  "topic_at:news": ["2026-10-01", "2026-10-01T00:00:00Z", ""],
-};
-const IDS = ["external_id", "email", "Customer ID", "E-Mail Address"];
-
-export function importFile(draft: Draft): void {
-  const { random } = draft;
-  if (draft.made.list.length === 0) list(draft);
-  const header = [
-    ...random.pick([["external_id"], ["email"], ["external_id", "email"], ["Customer ID", "E-Mail Address"]]),
-    // A yes counts with its time.
-    ...(random.chance(0.4) ? ["consent_status", "consent_at"] : []),
-    ...random.some(
-      Object.keys(CELLS).filter((name) => ![...IDS, "consent_status", "consent_at"].includes(name)),
-      random.between(0, 4),
-    ),
-  ];
-  const rows = Array.from({ length: random.between(0, 4) }, () => {
-    const cells = header.map((name) => random.pick(CELLS[name]!));
-    return random.chance(0.92) ? cells : [...cells, "extra"];
-  });
-  const file = [header, ...rows].map((cells) => cells.join(",")).join(random.pick(["\n", "\r\n"]));
-  const body = {
-    listId: someOf(draft, "list"),
-    ...(random.chance(0.1) && { source: "platform_z" }),
-    ...(random.chance(0.3) && { time_zone: random.pick(["Europe/Berlin", "America/New_York", "Mars/Base"]) }),
-    ...(random.chance(0.3) && { phone_region: "DE" }),
-    ...(random.chance(0.3) && { consent_at: "2026-09-01", consent_source: "Checkout" }),
-  };
-  const handle = newHandle(draft, "import");
-  add(draft, { as: dashboardOf(draft), method: "POST", path: "/api/v1/lists/import", body, file, handle });
+  } else {
+    const deletes = [
+      { as: dashboardOf(draft), path },
+      { as: "server", path: `/v1/hooks/${name}` },
+    ] as const;
+    if (random.chance(0.5)) add(draft, { as, method: "POST", path: `${path}/secret/rotate` });
+    else add(draft, { method: "DELETE", ...random.pick(deletes) });
+  }
 }
 
 /** A file of everything that is listed, or of a part. */

@@ -73,7 +73,7 @@ const AREAS: Record<string, [number, Make][]> = {
     [1, behaviour.annotation],
   ],
   hooks: [[3, plans.hook]],
-  imports: [[4, plans.importFile]],
+  imports: [[4, files.importFile]],
   exports: [[2, plans.file]],
   settings: [[2, plans.settings]],
   billing: [[1, plans.cap]],

@@ -93,6 +93,12 @@ export function send(draft: Draft): void {
     ...(random.chance(0.05) && { idempotency_key: random.pick(["k1", "k2"]) }),
   };
   draft.now -= wait;
+  if (random.chance(0.15)) {
+    const handle = newHandle(draft, "preview");
+    const asked = { ...body, ...(random.chance(0.4) && { render_for: someOf(draft, "person") }) };
+    const path = "/api/v1/notifications/preview";
+    add(draft, { as: "owner", method: "POST", path, body: asked, handle }, "preview", wait);
+  }
   const headers = random.chance(0.1) ? { "idempotency-key": random.pick(["k1", "k2"]) } : {};
   const isServer = random.chance(0.15);
   const as = isServer ? "server:messages:send,messages:read" : dashboardOf(draft);
@@ -129,10 +135,12 @@ export function link({ random, commands }: Draft): void {
   });
 }
 
-export const cancel = (draft: Draft) =>
-  void add(draft, {
-    ...{ as: dashboardOf(draft), method: "POST", path: `/api/v1/notifications/${someOf(draft, "send")}/cancel` },
-  });
+export function cancel(draft: Draft): void {
+  const path = `/notifications/${someOf(draft, "send")}/${draft.random.pick(["cancel", "cancel", "cancel", "resume"])}`;
+  const isServer = draft.random.chance(0.3);
+  const as = isServer ? draft.random.pick(["server:messages:send", "server"]) : dashboardOf(draft);
+  add(draft, { as, method: "POST", path: isServer ? `/v1${path}` : `/api/v1${path}` });
+}
 
 export function inbox(draft: Draft): void {
   const { random } = draft;

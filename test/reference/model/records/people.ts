@@ -110,6 +110,8 @@ export interface Import {
   /** The addresses that its rows suppress. */
   suppresses: string[];
   failed: boolean;
+  /** How many people a dry run would create. */
+  created: number;
 }
 export interface Export {
   id: string;
