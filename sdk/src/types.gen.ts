@@ -1257,6 +1257,8 @@ export interface Campaign {
     position: number;
     /** The send that the release started; empty before */
     job_id: string;
+    /** When it goes out instead, since the campaign was resumed last; `null`: it was skipped. RFC 3339. */
+    moved_to?: string | null | undefined;
     /** Why the send of this message failed */
     error?: {
       /** The stable code of the error */
@@ -1442,6 +1444,8 @@ export interface CampaignsCampaign {
     position: number;
     /** The send that the release started; empty before */
     job_id: string;
+    /** When it goes out instead, since the campaign was resumed last; `null`: it was skipped. RFC 3339. */
+    moved_to?: string | null | undefined;
     /** Why the send of this message failed */
     error?: {
       /** The stable code of the error */
@@ -2927,6 +2931,8 @@ export interface ListedCampaign {
     position: number;
     /** The send that the release started; empty before */
     job_id: string;
+    /** When it goes out instead, since the campaign was resumed last; `null`: it was skipped. RFC 3339. */
+    moved_to?: string | null | undefined;
     /** Why the send of this message failed */
     error?: {
       /** The stable code of the error */
@@ -6250,6 +6256,8 @@ export interface CampaignsReleaseAnswer {
     position: number;
     /** The send that the release started; empty before */
     job_id: string;
+    /** When it goes out instead, since the campaign was resumed last; `null`: it was skipped. RFC 3339. */
+    moved_to?: string | null | undefined;
     /** Why the send of this message failed */
     error?: {
       /** The stable code of the error */

@@ -154,6 +154,20 @@ describe("messages that fell due while it was paused", () => {
     },
   );
 
+  it.each([
+    ["keep_distance", [50 * HOUR, 52 * HOUR, 109 * HOUR]],
+    ["now", [50 * HOUR, 50 * HOUR, undefined]],
+    ["skip", [null, null, undefined]],
+  ])("a campaign that was resumed with %s says when its messages go out instead (AMB-138)", async (overdue, moved) => {
+    const { get, id } = await resumedLate(overdue);
+
+    const { messages } = await get(id);
+
+    expect(messages.map(({ moved_to }: { moved_to?: string | null }) => moved_to)).toEqual(
+      moved.map((ms) => (typeof ms === "number" ? at(ms) : ms)),
+    );
+  });
+
   it("a resume keeps the distances of messages that are listed in another order than their times (AMB-138)", async () => {
     const { world, several, release, act, inbox } = await setting();
     const { id } = await several(at(3 * HOUR), at(HOUR));

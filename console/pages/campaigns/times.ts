@@ -5,10 +5,11 @@ import type { Campaign } from "../../../sdk/src/types.gen.ts";
 export function timesOf({
   messages,
   scheduled_at: time,
-}: Pick<Campaign, "scheduled_at"> & { messages: readonly { scheduled_at?: string | undefined }[] }): (
-  | string
-  | undefined
-)[] {
+}: Pick<Campaign, "scheduled_at"> & {
+  messages: readonly { scheduled_at?: string | undefined; moved_to?: string | null | undefined }[];
+}): (string | undefined)[] {
   const own = time === messages[0]?.scheduled_at ? undefined : time;
-  return messages.map(({ scheduled_at = own }) => scheduled_at);
+  return messages.map(({ moved_to, scheduled_at = own }) =>
+    moved_to === undefined ? scheduled_at : (moved_to ?? undefined),
+  );
 }

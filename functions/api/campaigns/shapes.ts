@@ -4,7 +4,8 @@ import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { acted, reached } from "../../../shared/contract/results.ts";
 import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
-import { said, titled } from "../../../shared/contract/schemas.ts";
+import { said, Timestamp, titled } from "../../../shared/contract/schemas.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import type { Campaign } from "../../../shared/store/campaigns/campaigns.ts";
 import {
@@ -37,7 +38,18 @@ export const CampaignShape = v.object({
   target: v.pipe(v.looseObject({ type: v.string() }), grammar("Target")),
   ...messageFields,
   safety: v.optional(SafetyInput),
-  messages: v.array(v.object({ ...CampaignMessage.entries, error: v.optional(MessageError) })),
+  messages: v.array(
+    v.object({
+      ...CampaignMessage.entries,
+      moved_to: v.optional(
+        said(
+          "When it goes out instead, since the campaign was resumed last; `null`: it was skipped",
+          v.nullable(Timestamp),
+        ),
+      ),
+      error: v.optional(MessageError),
+    }),
+  ),
 });
 
 /** Recipients who failed (AMB-126). */
@@ -79,12 +91,22 @@ export function shown(campaign: Campaign) {
   const [first] = messages;
   return {
     ...campaign,
-    messages,
+    messages: messages.map((message) => ({ ...message, moved_to: movedTo(campaign, message) })),
     approval: campaign.approval && { ...campaign.approval, previewed: campaign.approval.draw !== undefined },
     ...(first && fieldsOf(messageFields, first)),
     channel_ids: first?.channel_ids ?? [],
     scheduled_at: campaign.scheduled_at ?? first?.scheduled_at,
   };
+}
+
+/** @returns undefined for a message that keeps its time (AMB-138) */
+function movedTo(
+  { resumed, scheduled_at: own }: Campaign,
+  { job_id, scheduled_at = own }: Campaign["messages"][number],
+) {
+  const time = resumed?.[job_id];
+  if (time === undefined || time === null) return time;
+  return scheduled_at !== undefined && Date.parse(scheduled_at) === time ? undefined : timestamp(time);
 }
 
 /** The keys in the rule of the target segment that no subscriber has (AMB-148). */

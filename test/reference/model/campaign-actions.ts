@@ -30,6 +30,7 @@ function letGo(world: World, campaign: Campaign, overdue: string | undefined): v
     if (overdue === "skip" && due <= world.now && job.dispatched_at === null) {
       job.stopped = [];
       cancelJob(world, job);
+      campaign.moved[job.id] = null;
       continue;
     }
     for (const goOn of job.stopped.splice(0)) goOn();
@@ -38,6 +39,7 @@ function letGo(world: World, campaign: Campaign, overdue: string | undefined): v
     const keeps = !isBegun && last > Number.NEGATIVE_INFINITY && (overdue ?? OVERDUE[0]) === OVERDUE[0];
     const time = Math.max(due, world.now, keeps ? last + (due - planned) : Number.NEGATIVE_INFINITY);
     [last, planned] = [time, due];
+    if (overdue !== undefined) campaign.moved[job.id] = time;
     const { scheduled_at } = job;
     schedule(world, job, time);
     // One that goes out late keeps the time that it was planned for.
@@ -74,6 +76,7 @@ export const ACTIONS: Record<string, { from: string[]; run: Run }> = {
     from: ["paused"],
     run: (world, campaign, { overdue = OVERDUE[0] }) => {
       campaign.status = "scheduled";
+      campaign.moved = {};
       at(world, world.now, () => {
         for (const job of jobsOf(world, campaign)) if (job.dispatched_at !== null) jobDispatched(world, job);
         // Nothing is left to come where all that was overdue is skipped.

@@ -41,11 +41,19 @@ function record(campaign: Campaign): Body {
       ...{ position, content: message.content ?? ABSENT, channel_ids: message.channel_ids ?? [] },
       scheduled_at: message.scheduled_at === undefined ? ABSENT : iso(instant(message.scheduled_at)!),
       job_id: message.job_id ?? new OneOf(["", null]),
+      moved_to: movedTo(campaign, message),
     })),
     topic: spec.topic ?? new OneOf([null, ABSENT]),
     safety: spec.safety === undefined ? ABSENT : spec.safety,
     ...{ approval: shownApproval(campaign), created_at: iso(campaign.created_at) },
   };
+}
+
+/** AMB-138: told of what does not keep its time. */
+function movedTo({ moved, spec }: Campaign, message: Campaign["messages"][number]): Body {
+  const time = moved[message.job_id ?? ""];
+  if (time === undefined || time === null) return time === null ? null : ABSENT;
+  return instant(message.scheduled_at ?? spec.scheduled_at) === time ? ABSENT : iso(time);
 }
 
 /** CMP-12, CMP-13, AMB-65. */
@@ -83,7 +91,7 @@ function create(world: World, { body }: Request) {
 }
 
 function draft(world: World, authored: Pick<Campaign, "name" | "spec" | "messages">): Campaign {
-  const rest = { before_archive: null, created_at: world.now, updated_at: world.now };
+  const rest = { before_archive: null, moved: {}, created_at: world.now, updated_at: world.now };
   const campaign: Campaign = { id: newId(world, "campaign"), status: "draft", ...authored, ...rest };
   world.campaigns.push(campaign);
   return campaign;

@@ -19,6 +19,8 @@ export interface Campaign {
   name: string;
   status: string;
   before_archive: string | null;
+  /** AMB-138: by job that the last resume let go, when it goes out; `null`: skipped. */
+  moved: Record<string, number | null>;
   spec: Body;
   messages: Body[];
   approval?: Approval | undefined;
