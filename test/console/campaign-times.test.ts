@@ -13,6 +13,9 @@ it("a campaign that shows the time of its first message has none for the others 
 });
 
 it("a message that a resume moved goes out at its new time, and one that it skipped at none (CON-3, AMB-138)", () => {
-  const messages = [{ scheduled_at: soon, moved_to: later }, { scheduled_at: soon, moved_to: null }];
+  const messages = [
+    { scheduled_at: soon, moved_to: later },
+    { scheduled_at: soon, moved_to: null },
+  ];
   expect(timesOf({ scheduled_at: soon, messages })).toEqual([later, undefined]);
 });
