@@ -78,6 +78,18 @@ describe("what has changed since", () => {
     expect(await inbox()).toEqual([]);
   });
 
+  it("an approval is refused where the time of one of several messages has passed meanwhile (RDA-26)", async () => {
+    const { world, asked, decide, channel_ids, get } = await setting();
+    const messages = [HOUR, 2 * DAY].map((ms) => ({ content: text("Hello"), channel_ids, scheduled_at: at(ms) }));
+    const waiting = await asked({ content: undefined, channel_ids: undefined, messages });
+    await world.advance(HOUR);
+
+    const { status, body } = await decide("approve", waiting);
+
+    expect({ status, fields: Object.keys(body.fields ?? {}) }).toEqual({ status: 409, fields: ["scheduled_at"] });
+    expect((await get(waiting.id)).status).toBe("draft");
+  });
+
   it.each([
     ["edited", (ids: string[]) => ({ ...draft(ids), category: "transactional" })],
     ["asked for again", undefined],

@@ -1,6 +1,6 @@
 // The settings of channels without their secrets, and their health (RDA-15).
 import { expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { CHAT_APP, channelCalls, IOS_FIELDS, SMS, SMTP, type UploadPath } from "../support/channels.ts";
 import { mailing } from "../support/mails.ts";
 import { post } from "../support/notify.ts";
@@ -58,8 +58,8 @@ async function pushing() {
   const { call } = await channelCalls(world, tenant);
   const [ada = ""] = await addPeople(world, tenant, 1);
   await addPhone(world, tenant, ada, "ios");
-  const send = async () => {
-    await post(world, tenant, { subscriberIds: [ada], channel_ids: [ios] });
+  const send = async (more: object = {}) => {
+    await post(world, tenant, { subscriberIds: [ada], channel_ids: [ios], ...more });
     await world.settle();
   };
   const health = async () => (await call(`GET /${ios}/health`)).body;
@@ -133,6 +133,18 @@ it("a channel that is not throttled any more has no rate, and a new success (RDA
   const healed = await health();
   expect(healed).toMatchObject({ rate_per_second: null, throttle: null });
   expect(healed.last_success_at > throttled).toBe(true);
+});
+
+it("a channel is busy until the messages of both categories have taken up their shares of its rate (RDA-15)", async () => {
+  const { world, ios, call, send, health } = await pushing();
+  await call(`PATCH /${ios}`, { body: { rate_per_second: 1 } });
+  const begun = world.clock.now();
+
+  await send();
+  await send({ category: "transactional" });
+
+  // A second at four fifths of the rate, and one at the fifth that is left for the other category.
+  expect(Date.parse((await health()).busy_until)).toBeGreaterThanOrEqual(begun + 5 * SECOND);
 });
 
 it("a channel whose slots are all in the past is not busy (RDA-15)", async () => {

@@ -87,6 +87,16 @@ describe("a journey that sent two messages to each of three people, of whom one 
   });
 });
 
+it("messages of two journeys that end together count for each of them (ISG-1, D-INTJOBS)", async () => {
+  const { tenant, send, active, person, track } = await journeySetting(await fresh());
+  const journeys = [await active(graphOf({ only: send("One") })), await active(graphOf({ only: send("Two") }))];
+  await person("ada");
+
+  await track("ada", "signed_up");
+
+  for (const id of journeys) expect(await funnelOf(tenant, id)).toMatchObject({ sent: 1, delivered: 1 });
+});
+
 describe("what a journey's funnel says of money", () => {
   /** A journey of one text message, at the prices that are set while it runs. */
   async function pricedJourney() {

@@ -219,6 +219,33 @@ it("what came back before a step was resumed counts no more after it is resumed 
   expect(await brake()).toBe("open");
 });
 
+it("a limit that a step is resumed with holds in the place of its own (F21)", async () => {
+  const { call, active, track, tenant, world } = await pushing(0);
+  const { channel } = await mailing(world, tenant);
+  const safety = { max_bounce_rate: 0.01 };
+  const hello = { send: { channel_ids: [channel], content: { title: "t", body: "b" }, safety, next: "end" } };
+  const id = await active(graphOf({ hello, end: "exit" }));
+  const bounce = async (external_id: string) => {
+    await tenant.upsert({ external_id, email: `bounce+${external_id}@simulator.amazonses.com` });
+    await track(external_id, "signed_up");
+    await world.advance(MINUTE);
+    await tenant.upsert({ external_id: `after-${external_id}`, email: `${external_id}@example.com` });
+    await track(`after-${external_id}`, "signed_up");
+    await world.advance(MINUTE);
+    return (await call(`GET /api/v1/journeys/${id}/brakes`)).body.items[0];
+  };
+  expect(await bounce("one")).toMatchObject({ status: "halted", safety });
+
+  await call(`POST /api/v1/journeys/${id}/brakes/resume`, {
+    version: 1,
+    step: "hello",
+    safety: { max_bounce_rate: 1 },
+  });
+  await world.advance(DAY);
+
+  expect(await bounce("two")).toMatchObject({ status: "open", safety: { max_bounce_rate: 1 } });
+});
+
 it("a step without safety has no brake (F21)", async () => {
   const { call, active, send } = await pushing(0);
   const id = await active(graphOf({ hello: send("Hello") }));

@@ -138,6 +138,17 @@ it.each([
   for (const run of found) expect(run.current_step).toBe(step);
 });
 
+it("a run that ended on a step does not stand there (RDA-13)", async () => {
+  const { world, active, person, track, runs } = await setting();
+  const id = await active(graphOf({ pause: { delay: { duration: "3d", next: "end" } }, end: "exit" }));
+  await person("ada");
+  await track("ada", "signed_up");
+  await world.advance(4 * DAY);
+
+  expect(await runs(id)).toMatchObject([{ status: "completed", current_step: "end" }]);
+  expect(await runs(id, "?step=end")).toEqual([]);
+});
+
 /** The row of the n-th run. */
 const runRow = (
   journey_id: string,

@@ -143,6 +143,18 @@ it("a recipient of a split send is explained by the arm and the share (F2)", asy
   expect(["a", "b"]).toContain(body.variant_id);
 });
 
+it("who was held out of a split send is explained without an arm (F2)", async () => {
+  const { world, tenant, ids } = await withPeople(20);
+  const variant_b = { title: "B", body: "B" };
+  const { job } = await send(world, tenant, { subscriberIds: ids, variant_b, holdout_percentage: 50 });
+
+  const all = await Promise.all(ids.map(async (id) => (await explain(tenant, job.id, id)).body));
+
+  const heldOut = all.filter(({ held_out }) => held_out);
+  expect(heldOut).toHaveLength(job.counts.held_out);
+  expect(new Set(heldOut.map(({ variant_id }) => variant_id))).toEqual(new Set([null]));
+});
+
 describe("a smart send to those of 30 people who pass a filter, with a control group of half of them", () => {
   const explained = shared(async (own) => {
     const { world, tenant } = await own.withTenant();
