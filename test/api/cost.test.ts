@@ -33,7 +33,7 @@ async function targetOf(world: TestWorld, as: Headers, target: string, ids: read
 }
 
 it.each([
-  ["in_app", 10_000, "all"],
+  ["in_app", 4_000, "all"],
   ["in_app", 100, "given"],
   ["in_app", 2_000, "given"],
   ["in_app", 300, "named"],
@@ -41,7 +41,7 @@ it.each([
   ["in_app", 1_000, "list"],
   ["in_app", 1_000, "segment"],
   ["in_app", 1_200, "list"],
-  ["ios-push", 2_000, "all"],
+  ["ios-push", 1_200, "all"],
   ["email", 300, "given"],
   ["email", 1_000, "list"],
   ["smtp", 300, "all"],

@@ -1,5 +1,6 @@
 // What a page of a list costs whose filter leaves nearly all out: docs/access.md says how much more for each that it passes by.
 import { expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import { eachOf, recordedCosts } from "../../docs/generate/costs.ts";
 import { timestamp } from "../../shared/kernel/clock.ts";
 import { AUDIT_SHARDS, AuditRow } from "../../shared/store/audit/items.ts";
@@ -166,7 +167,7 @@ it("a page of sends whose filter passes thousands by ends early, and costs what 
 
 it("a page of recipients whose filter passes hundreds by ends early, and costs what docs/access.md says (D2)", async () => {
   const { world, tenant } = await withTenant();
-  await addPeople(world, tenant, 400);
+  await fill(world, tenant, 400);
   const { job } = await send(world, tenant, { target: { type: "all" } });
   const route = "GET /api/v1/notifications/:id/recipients";
   const path = `/api/v1/notifications/${job.id}/recipients?channel=email`;
@@ -178,7 +179,7 @@ it("a page of runs whose filter passes hundreds by ends early, and costs what do
   const { world } = await withTenant();
   const { active, onEvent, tenant } = await journeySetting(world);
   const journey = await active(delayed("1d"), { trigger: onEvent("go") });
-  const ids = await addPeople(world, tenant, 400);
+  const ids = await fill(world, tenant, 400);
   const as = await tenant.backend("events:write");
   for (let from = 0; from < ids.length; from += BATCH) {
     const events = ids.slice(from, from + BATCH).map((subscriber_id) => ({ subscriber_id, event_name: "go" }));
@@ -221,7 +222,7 @@ it("a page of subscribers that passes hundreds by costs what docs/access.md says
 
 const ofSubscribers = async () => {
   const { world, tenant } = await withTenant();
-  await addPeople(world, tenant, 300);
+  await fill(world, tenant, 300);
   await world.advance(1_000);
   return { world, tenant, path: `/api/v1/subscribers?updated_since=${timestamp(world.clock.now())}` };
 };

@@ -1,5 +1,6 @@
 // Subscriber lists (D-LIST, AMB-81): records, unique names, members.
 import { describe, expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { addMembers } from "../../shared/store/lists/lists.ts";
@@ -241,7 +242,8 @@ describe("members", () => {
   });
 
   it("an import adds any number of ids to a list (D-LIST)", async () => {
-    const { world, tenant, people, id } = await withReaders(1_100);
+    const { world, tenant, id } = await withReaders(0);
+    const people = await fill(world, tenant, 1_100);
     const store = quickStore(world, tenant);
 
     expect(await addMembers(store, id, [...people, UNKNOWN])).toEqual({

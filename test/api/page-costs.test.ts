@@ -39,8 +39,8 @@ it("the explanation of a campaign costs for each of its messages what docs/acces
 
 it.each([
   { of: "2 MB", size: 10, expected: 200, most: 20 },
-  { of: "20 MB, which is refused", size: 100, expected: 422, most: 80 },
-  { of: "20 MB that a name finds, which is refused", size: 100, filter: "&q=page", expected: 422, most: 80 },
+  { of: "12 MB, which is refused", size: 60, expected: 422, most: 80 },
+  { of: "12 MB that a name finds, which is refused", size: 60, filter: "&q=page", expected: 422, most: 80 },
 ])(
   "a numbered page of $of costs for each 100 KB that an answer may have what docs/access.md says (D2, TPL-4)",
   async ({ size, filter = "", expected, most }) => {

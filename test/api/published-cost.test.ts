@@ -1,5 +1,6 @@
 // What it costs that something is published, by what is asked of AWS: at most 0.30 dollars a million.
 import { expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import type { Hooks } from "../../local/aws/index.ts";
 import { ingest } from "../support/events.ts";
 import { post } from "../support/notify.ts";
@@ -63,7 +64,7 @@ it("received events on the bus and in the archive cost at most 0.30 dollars a mi
 
 it("outcomes of a send to many in the archive cost at most 0.30 dollars a million (CLI-3)", async () => {
   const { world, tenant, dollars } = await counted({ ARCHIVE_BUCKET: "archive" });
-  const ids = await addPeople(world, tenant, 500);
+  const ids = await fill(world, tenant, 500);
   await world.settle();
   const before = dollars();
   await post(world, tenant, { subscriberIds: ids });

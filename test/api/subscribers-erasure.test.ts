@@ -1,5 +1,6 @@
 // Erasure of subscribers: effective at once for every caller, and complete soon after (SUB-8 to SUB-14).
 import { describe, expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";
@@ -276,7 +277,8 @@ describe("the deletion of many", () => {
   });
 
   it("a deletion of many takes 1,000 ids (SUB-12, LIM-7)", async () => {
-    const { world, tenant, ids } = await withPeople(1_000);
+    const { world, tenant } = await withTenant();
+    const ids = await fill(world, tenant, 1_000);
 
     expect((await bulk(tenant, ids)).body).toEqual({ deleted: 1_000, not_found: [] });
 

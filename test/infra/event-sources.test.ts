@@ -67,11 +67,9 @@ describe.each(queueNames)("the queue %s", (name) => {
 });
 
 it.each([
-  ["46", 2],
   ["100", 2],
   ["400", 8],
   ["1000", 10],
-  ["5000", 10],
 ])("an account of %s invocations at once gives each queue %i (F6)", (limit, each) => {
   const { Resources } = synthesize({ context: { accountConcurrency: limit } });
   const given = Object.values(Resources).flatMap(({ Type, Properties }) =>
