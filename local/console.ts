@@ -1,7 +1,7 @@
 // The console beside the gateway, as CloudFront serves it (docs/edge.md): built at the start and when its sources change.
 import { buildConsole, type ConsoleFiles, consoleChangedAt } from "../console/build.ts";
 import { ACCEPTED_PAGE, documentOf, isConsole, toConsole } from "../console/policy.ts";
-import { type Gateway, type GatewayRequest, type GatewayResponse, pathOf, refusal } from "./gateway.ts";
+import { answerFile, type Gateway, type GatewayResponse, isRead, pathOf } from "./gateway.ts";
 
 type ConsoleFile = NonNullable<ReturnType<ConsoleFiles["get"]>>;
 
@@ -12,14 +12,10 @@ export function withConsole(gateway: Gateway): Gateway {
     ...gateway,
     handle: async (request) => {
       const path = pathOf(request.path);
-      const isRead = request.method === "GET" || request.method === "HEAD";
-      if (path === "/" && isRead && ACCEPTED_PAGE.test(String(request.headers.accept ?? "")))
+      if (path === "/" && isRead(request) && ACCEPTED_PAGE.test(String(request.headers.accept ?? "")))
         return { ...toConsole, body: Buffer.alloc(0) };
       if (!isConsole(path)) return gateway.handle(request);
-      // CloudFront takes no other method there.
-      if (!isRead) return refusal(403, "Forbidden");
-      const file = (await files(path)).get(documentOf(path));
-      return file ? answer(request, file) : { status: 404, headers: {}, body: Buffer.alloc(0) };
+      return answerFile(request, async () => (await files(path)).get(documentOf(path)), answer);
     },
   };
 }
@@ -47,8 +43,4 @@ function createBuilds(): (path: string) => Promise<ConsoleFiles> {
   };
 }
 
-const answer = ({ method }: GatewayRequest, { headers, content }: ConsoleFile): GatewayResponse => ({
-  status: 200,
-  headers,
-  body: method === "HEAD" ? Buffer.alloc(0) : content,
-});
+const answer = ({ headers, content }: ConsoleFile): GatewayResponse => ({ status: 200, headers, body: content });

@@ -4,7 +4,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { guides } from "../docs/generate/guides.ts";
 import { buildDocumentation, type SiteFile, type SiteFiles } from "../docs/site/build.ts";
 import { pagePolicy } from "../docs/site/page.ts";
-import { type Gateway, type GatewayResponse, pathOf, refusal } from "./gateway.ts";
+import { answerFile, type Gateway, type GatewayResponse, pathOf } from "./gateway.ts";
 import type { GatewayRequest } from "./gateway-event.ts";
 
 const DOCUMENT = new URL("../docs/openapi.json", import.meta.url);
@@ -23,10 +23,11 @@ export function withDocumentation(gateway: Gateway): Gateway {
     handle: async (request) => {
       const path = pathOf(request.path);
       if (!PATH.test(path)) return gateway.handle(request);
-      // CloudFront takes no other method there.
-      if (request.method !== "GET" && request.method !== "HEAD") return refusal(403, "Forbidden");
-      const file = files().get(path);
-      return file ? answer(request, file) : { status: 404, headers: {}, body: Buffer.alloc(0) };
+      return answerFile(
+        request,
+        () => files().get(path),
+        (file) => answer(request, file),
+      );
     },
   };
 }
@@ -37,7 +38,7 @@ const encodings: readonly [name: string, encode: (content: Buffer) => Buffer][] 
   ["gzip", (content) => gzipSync(content)],
 ];
 
-function answer({ method, headers }: GatewayRequest, { content, type, cacheControl }: SiteFile): GatewayResponse {
+function answer({ headers }: GatewayRequest, { content, type, cacheControl }: SiteFile): GatewayResponse {
   const accepted = String(headers["accept-encoding"] ?? "");
   const [encoding, encode] =
     encodings.find(([name]) => new RegExp(`\\b${name}\\b(?!;q=0(?:\\.0*)?(?:,|$))`).test(accepted)) ?? [];
@@ -55,6 +56,6 @@ function answer({ method, headers }: GatewayRequest, { content, type, cacheContr
       ...(encoding && { "content-encoding": encoding }),
       "content-length": String(body.length),
     },
-    body: method === "HEAD" ? Buffer.alloc(0) : body,
+    body,
   };
 }

@@ -125,6 +125,20 @@ export function createGateway({
 
 export const pathOf = (target: string): string => target.split("?", 1)[0]!;
 
+export const isRead = ({ method }: GatewayRequest): boolean => method === "GET" || method === "HEAD";
+
+/** Answers with a file, as CloudFront does beside the API: it takes no other method there. */
+export async function answerFile<F extends object>(
+  request: GatewayRequest,
+  find: () => F | undefined | Promise<F | undefined>,
+  responseWith: (file: F) => GatewayResponse,
+): Promise<GatewayResponse> {
+  if (!isRead(request)) return refusal(403, "Forbidden");
+  const file = await find();
+  const response = file ? responseWith(file) : { status: 404, headers: {}, body: Buffer.alloc(0) };
+  return request.method === "HEAD" ? { ...response, body: Buffer.alloc(0) } : response;
+}
+
 /** The gateway's own response, in its own format. */
 export const refusal = (status: number, message: string): GatewayResponse => ({
   status,

@@ -54,11 +54,11 @@ export function namedShapes(operations: readonly Operation[], reserved: readonly
   return Object.fromEntries([...shapes].sort(byText(([name]) => name)));
 }
 
-/** The schema of each, referring to the others. */
-export const schemasOf = (shapes: Shapes): Record<string, JsonSchema> =>
+/** The schema of each shape, referring to the others. */
+export const schemasOf = (shapes: Shapes, direction: "input" | "output"): Record<string, JsonSchema> =>
   Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => {
       const { [name]: _, ...others } = shapes;
-      return [name, schemaOf(shape, "output", others)];
+      return [name, schemaOf(shape, direction, others)];
     }),
   );

@@ -1,6 +1,5 @@
 // The components behind the references of `grammar(…)` in the declarations (GEN-16): the grammars of shared/rules, and
 // shapes that several declarations share.
-import type { GenericSchema } from "valibot";
 import { EntryRulesInput, EventTrigger, JourneyTrigger, SegmentTrigger } from "../../functions/api/journeys/input.ts";
 import type { GrammarName } from "../../shared/contract/grammar.ts";
 import { AnyTarget, targets } from "../../shared/contract/send-input.ts";
@@ -26,21 +25,12 @@ import {
   SegmentRule,
 } from "../../shared/rules/segment-grammar.ts";
 import { VersionOperand } from "../../shared/rules/versions.ts";
+import { schemasOf } from "./components.ts";
 import { grammarExamples } from "./grammar-examples.ts";
-import { schemaOf } from "./json-schema.ts";
 import { webhookSchemas } from "./webhooks.ts";
 
 const defined = (...grammars: readonly NamedGrammar[]): Record<string, JsonSchema> =>
   Object.fromEntries(grammars.map(({ name, definition }) => [name, definition()]));
-
-/** Shapes by name, each referring to the others. */
-const shaped = (shapes: Record<string, GenericSchema>): Record<string, JsonSchema> =>
-  Object.fromEntries(
-    Object.entries(shapes).map(([name, shape]) => {
-      const { [name]: _, ...others } = shapes;
-      return [name, schemaOf(shape, "input", others)];
-    }),
-  );
 
 const anyOf = (description: string, ...grammars: readonly NamedGrammar[]): JsonSchema => ({
   description,
@@ -66,10 +56,10 @@ function discriminated([name, schema]: [string, JsonSchema], all: Record<string,
 const own: Record<string, JsonSchema> = {
   ...defined(Operators, AttributePredicate, VersionOperand, VersionOperators, DevicePredicate),
   ...defined(SegmentRule, RuleTree, AttributeRule, EventRule, EventCondition, GroupRule, FlatRule),
-  ...shaped({ JourneyTrigger, SegmentTrigger, EventTrigger, EntryRules: EntryRulesInput }),
+  ...schemasOf({ JourneyTrigger, SegmentTrigger, EventTrigger, EntryRules: EntryRulesInput }, "input"),
   ...defined(JourneyGraph, JourneyStep, ...stepGrammars.values(), UntypedStep, ExitCondition, EventExit, RuleExit),
   ...webhookSchemas,
-  ...shaped({ Target: AnyTarget, ...targets }),
+  ...schemasOf({ Target: AnyTarget, ...targets }, "input"),
   Expectation: anyOf(
     "What a clause of a rule asks for: the operators on an attribute, or an event and how often.",
     Operators,

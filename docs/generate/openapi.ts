@@ -86,7 +86,7 @@ export async function openApiOf(contents: Contents): Promise<OpenApi> {
   const operations = operationsOf(contents);
   const shapes = namedShapes(operations, Object.keys({ ...errorSchemas, ...grammars }));
   const schemas = Object.fromEntries(
-    Object.entries({ ...errorSchemas, ...grammars, ...schemasOf(shapes) }).map(([name, schema]) => [
+    Object.entries({ ...errorSchemas, ...grammars, ...schemasOf(shapes, "output") }).map(([name, schema]) => [
       name,
       described(schema, [name]),
     ]),

@@ -62,8 +62,8 @@ export const agentKeys = [
     { summary: "List agent keys, newest first", query: v.object({ cursor }), returns: cursorPage(AgentKey) },
     async ({ store, platform, secrets, tenant, query: { cursor: at } }) => {
       const cursors = cursorsOf(await secrets.root(), `agent-keys:${tenant}`, Uuid);
-      const { keys, next } = await listAgentKeys(store, platform, { after: cursors.open(at), limit: MAX_PER_PAGE });
-      return { items: keys, next_cursor: cursors.seal(next) };
+      const { items, next } = await listAgentKeys(store, platform, { after: cursors.open(at), limit: MAX_PER_PAGE });
+      return { items, next_cursor: cursors.seal(next) };
     },
   ),
 

@@ -93,8 +93,8 @@ export const serverKeys = [
     { summary: "List server keys, newest first", query: v.object({ cursor }), returns: cursorPage(ServerKey) },
     async ({ store, platform, secrets, tenant, query: { cursor: at } }) => {
       const cursors = cursorsOf(await secrets.root(), `server-keys:${tenant}`, Uuid);
-      const { keys, next } = await listServerKeys(store, platform, { after: cursors.open(at), limit: MAX_PER_PAGE });
-      return { items: keys, next_cursor: cursors.seal(next) };
+      const { items, next } = await listServerKeys(store, platform, { after: cursors.open(at), limit: MAX_PER_PAGE });
+      return { items, next_cursor: cursors.seal(next) };
     },
   ),
 

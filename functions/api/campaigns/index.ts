@@ -22,7 +22,7 @@ import {
 } from "../../../shared/store/campaigns/campaigns.ts";
 import { campaignFields, MessageError } from "../../../shared/store/campaigns/items.ts";
 import { applyState, deleteCampaign, resume } from "../../../shared/store/campaigns/jobs.ts";
-import { keptMessages } from "../../../shared/store/campaigns/mails.ts";
+import { rewrittenMessages } from "../../../shared/store/campaigns/mails.ts";
 import { campaignFailures, haltedSends, reportOf, resultsOf } from "../../../shared/store/campaigns/report.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -54,7 +54,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     },
     async ({ store, mails, caller, body }) => {
       const spec = await specOf(store, workspaceOf(caller).plan, body);
-      const kept = { ...spec, messages: await keptMessages(mails, spec.messages) };
+      const kept = { ...spec, messages: await rewrittenMessages(mails.keep, spec.messages) };
       return shownWhole(mails.asRead, await createCampaign(store, kept));
     },
   ),
@@ -116,7 +116,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         edit: async (seen) => {
           const draft = seen ?? (await getCampaign(store, params.id));
           const spec = await specOf(store, workspaceOf(caller).plan, withoutMirror(body, draft), draft.messages);
-          const kept = { ...spec, messages: await keptMessages(mails, spec.messages) };
+          const kept = { ...spec, messages: await rewrittenMessages(mails.keep, spec.messages) };
           return replaceCampaign(store, params.id, kept, seen?.version);
         },
         show: (campaign) => shownWhole(mails.asRead, campaign),

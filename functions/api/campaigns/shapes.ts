@@ -15,7 +15,7 @@ import {
   MessageError,
   messageFields,
 } from "../../../shared/store/campaigns/items.ts";
-import { abridgedMessage, wholeMessages } from "../../../shared/store/campaigns/mails.ts";
+import { abridgedMessage, rewrittenMessages } from "../../../shared/store/campaigns/mails.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import type { MailReading } from "../../../shared/store/files/mails.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
@@ -83,7 +83,7 @@ export const ListedCampaign = titled("ListedCampaign", {
 
 /** Reads the mails that are stored apart, and shows the whole campaign. @param read for an answer of what is done, `asRead` */
 export const shownWhole = async (read: MailReading["whole"], campaign: Campaign) =>
-  shown({ ...campaign, messages: await wholeMessages(read, campaign.messages) });
+  shown({ ...campaign, messages: await rewrittenMessages(read, campaign.messages) });
 
 /** The top level repeats the first message. Its time is the campaign's own, if it has one (CMP-10, AMB-66). */
 export function shown(campaign: Campaign) {

@@ -1,5 +1,5 @@
 // The mails of a campaign: its row has only the names of mails that are too large for it (docs/decisions/0104).
-import type { MailKeeping, MailReading } from "../files/mails.ts";
+import type { MailKeeping } from "../files/mails.ts";
 import { abridged, type SaysByChannel } from "../sends/content/apart.ts";
 import type { CampaignMessage } from "./items.ts";
 
@@ -14,22 +14,16 @@ const saying = <M extends CampaignMessage>(message: M, { by_channel, variant_b }
   ...(message.variant_b && variant_b && { variant_b: { ...message.variant_b, ...variant_b } }),
 });
 
-/** Messages in the form of the campaign's row; mails that are too large for it are stored first. */
-export async function keptMessages<M extends CampaignMessage>(
-  mails: MailKeeping,
+/**
+ * Messages with other forms of their mails: `keep` makes those of the campaign's row, `whole` and `asRead` bring back the
+ * mails that are stored apart.
+ */
+export async function rewrittenMessages<M extends CampaignMessage>(
+  rewrite: MailKeeping["keep" | "whole"],
   messages: readonly M[],
 ): Promise<M[]> {
-  const kept = await mails.keep(messages.map(saidIn));
-  return messages.map((message, n) => saying(message, kept[n]));
-}
-
-/** Messages with the mails that are stored apart. */
-export async function wholeMessages<M extends CampaignMessage>(
-  read: MailReading["whole"],
-  messages: readonly M[],
-): Promise<M[]> {
-  const whole = await read(messages.map(saidIn));
-  return messages.map((message, n) => saying(message, whole[n]));
+  const rewritten = await rewrite(messages.map(saidIn));
+  return messages.map((message, n) => saying(message, rewritten[n]));
 }
 
 /** A message as a list shows it. */

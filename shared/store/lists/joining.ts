@@ -3,9 +3,9 @@ import { timestamp } from "../../kernel/clock.ts";
 import { requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { listChannelOf } from "../../rules/list-consents.ts";
-import { absent, all, any, is, oneOf } from "../conditions.ts";
+import { absent, all, any, type Condition, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { changeItem, checkItem, type ItemWrite } from "../item.ts";
+import { type AttributeOf, changeItem, checkItem, type ItemWrite } from "../item.ts";
 import { transacted } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { mailAddressId } from "../subscribers/address-items.ts";
@@ -98,13 +98,29 @@ export async function joinList(
 /** A proof is of the address that it came with: the owner of a later one has confirmed nothing. @returns false if there is none */
 async function stateProven(store: Store, profile: LivingProfile, said: SaidOfList): Promise<boolean> {
   if (profile["c:email"] !== "opted_in" || mailAddressId(profile) === undefined) return false;
+  const { set, when } = confirmedAsRead(profile, [said.channel]);
+  return record(store, profile, { ...said, status: "opted_in" }, { set, when: [is("c:email", "opted_in"), ...when] });
+}
+
+interface RecordOptions {
+  set?: ReturnType<typeof confirmedAsRead>["set"];
+  /** The conditions on the profile. */
+  when: readonly Condition<AttributeOf<typeof Profile>>[];
+}
+
+/** Records a statement of a subscriber as of now. @returns whether the conditions hold */
+async function record(
+  store: Store,
+  { id }: LivingProfile,
+  said: SaidOfList & Pick<ConsentAssertion, "status">,
+  { set = {}, when }: RecordOptions,
+): Promise<boolean> {
   const now = store.clock.now();
-  const consent: ConsentAssertion = { ...said, status: "opted_in", consented_at: timestamp(now) };
-  const confirmed = confirmedAsRead(profile, [said.channel]);
-  const set = { ...foldedConsent(consent), ...confirmed.set };
+  const consent: ConsentAssertion = { ...said, consented_at: timestamp(now) };
+  const change = { set: { ...foldedConsent(consent), ...set } };
   return transacted(store, [
-    changeItem(Profile, { id: profile.id }, { set }, all(isAlive(), is("c:email", "opted_in"), ...confirmed.when)),
-    consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent, absent()),
+    changeItem(Profile, { id }, change, all(isAlive(), ...when)),
+    consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent, absent()),
   ]);
 }
 
@@ -141,26 +157,16 @@ async function endWaiting(
  * Records that a subscriber who is added to a list without double opt-in, or removed from a list, has nothing to
  * confirm.
  */
-async function stateUnasked(store: Store, { id }: LivingProfile, said: SaidOfList): Promise<void> {
-  const now = store.clock.now();
-  const consent: ConsentAssertion = { ...said, status: "unknown", consented_at: timestamp(now) };
+async function stateUnasked(store: Store, profile: LivingProfile, said: SaidOfList): Promise<void> {
   const isPending = is<`c:${string}`>(`c:${said.channel}`, "pending");
-  await transacted(store, [
-    changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isPending)),
-    consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent, absent()),
-  ]);
+  await record(store, profile, { ...said, status: "unknown" }, { when: [isPending] });
 }
 
 /** The stream has the owner of the address asked. */
-async function statePending(store: Store, { id }: LivingProfile, said: SaidOfList): Promise<void> {
-  const now = store.clock.now();
-  const consent: ConsentAssertion = { ...said, status: "pending", consented_at: timestamp(now) };
+async function statePending(store: Store, profile: LivingProfile, said: SaidOfList): Promise<void> {
   const key = `c:${said.channel}` as const;
   const isOpen = any(absent(key), oneOf(key, ["pending", "unknown"]));
-  await transacted(store, [
-    changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
-    consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent, absent()),
-  ]);
+  await record(store, profile, { ...said, status: "pending" }, { when: [isOpen] });
 }
 
 /** The name of a list that asks; undefined for one that is gone. */

@@ -5,8 +5,9 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { requireFound } from "../../kernel/errors.ts";
 import type { Platform, PlatformReader, Store, StoreReader } from "../context.ts";
+import { type EntityPage, type EntityRange, entityPage } from "../entity-pages.ts";
 import { hashOf } from "../hash.ts";
-import { fieldsOf, keyOf, type RowOf } from "../item.ts";
+import { fieldsOf, type RowOf } from "../item.ts";
 import {
   AgentCredential,
   AgentKeyItem,
@@ -77,36 +78,26 @@ const useOf = (row: { last_used_at?: string | undefined; revoked_at?: string | u
   revoked_at: row?.revoked_at ?? null,
 });
 
-interface KeysWanted {
-  /** The last key of the page before. */
-  after: string | undefined;
-  limit: number;
-}
-
-/** A page of keys, newest first, and the one that the next page begins after. */
+/** A page of server keys, newest first. */
 export async function listServerKeys(
   store: StoreReader,
   platform: PlatformReader,
-  { after, limit }: KeysWanted,
-): Promise<{ keys: v.InferOutput<typeof ServerKey>[]; next: string | undefined }> {
-  const position = after === undefined ? undefined : keyOf(ServerKeyItem, store.tenant, { id: after });
-  const { items, next } = await store.query(ServerKeyItem, {}, { newestFirst: true, limit, after: position });
+  range: EntityRange,
+): Promise<EntityPage<v.InferOutput<typeof ServerKey>>> {
+  const { items, next } = await entityPage(store, ServerKeyItem, range, { read: (row) => row });
   const credentials = await platform.getAll(ServerCredential, items.map(credentialKeyOf));
-  const keys = items.map((row, i) => ({ ...fieldsOf(serverKeyFields, row), ...useOf(credentials[i]) }));
-  return { keys, next: next && items.at(-1)?.id };
+  return { items: items.map((row, i) => ({ ...fieldsOf(serverKeyFields, row), ...useOf(credentials[i]) })), next };
 }
 
-/** A page of keys, newest first, and the one that the next page begins after. */
+/** A page of agent keys, newest first. */
 export async function listAgentKeys(
   store: StoreReader,
   platform: PlatformReader,
-  { after, limit }: KeysWanted,
-): Promise<{ keys: v.InferOutput<typeof AgentKey>[]; next: string | undefined }> {
-  const position = after === undefined ? undefined : keyOf(AgentKeyItem, store.tenant, { id: after });
-  const { items, next } = await store.query(AgentKeyItem, {}, { newestFirst: true, limit, after: position });
+  range: EntityRange,
+): Promise<EntityPage<v.InferOutput<typeof AgentKey>>> {
+  const { items, next } = await entityPage(store, AgentKeyItem, range, { read: (row) => row });
   const credentials = await platform.getAll(AgentCredential, items.map(credentialKeyOf));
-  const keys = items.map((row, i) => ({ ...fieldsOf(agentKeyFields, row), ...useOf(credentials[i]) }));
-  return { keys, next: next && items.at(-1)?.id };
+  return { items: items.map((row, i) => ({ ...fieldsOf(agentKeyFields, row), ...useOf(credentials[i]) })), next };
 }
 
 /** The server key that a caller presented, found by its id. */
