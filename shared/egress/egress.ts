@@ -32,8 +32,8 @@ interface Server {
 }
 
 type Connection =
-  | { outcome: "connected"; socket: Duplex; secure(): Promise<Duplex> }
-  | { outcome: "not_sent"; reason: string; isRefused: boolean };
+  | { kind: "connected"; socket: Duplex; secure(): Promise<Duplex> }
+  | { kind: "not_sent"; reason: string; isRefused: boolean };
 
 type Records = { kind: "known"; records: readonly string[] } | { kind: "failed"; reason: string };
 
@@ -63,8 +63,7 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
   const request: Egress["request"] = async (wanted) => {
     const { purpose, url, method = "POST", headers = {}, body = NO_BODY, timeoutMs = TIMEOUT_MS } = wanted;
     const allowed = targetOf(url, exempts(purpose));
-    if (allowed.kind === "refused")
-      return { outcome: "not_sent", reason: `the URL ${allowed.reason}`, isRefused: true };
+    if (allowed.kind === "refused") return { kind: "not_sent", reason: `the URL ${allowed.reason}`, isRefused: true };
     const { target } = allowed;
     const { http1, http2 } = poolOf(purpose);
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
@@ -85,12 +84,11 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
 
   const connect: Egress["connect"] = async ({ purpose, host, port, tls }, signal) => {
     const allowed = serverOf(host, port, MAIL_PORTS, exempts(purpose));
-    if (allowed.kind === "refused")
-      return { outcome: "not_sent", reason: `the host ${allowed.reason}`, isRefused: true };
+    if (allowed.kind === "refused") return { kind: "not_sent", reason: `the host ${allowed.reason}`, isRefused: true };
     const { target } = allowed;
     try {
       const socket = await connectTo(network, purpose, target, tls ? [] : undefined, signal);
-      return { outcome: "connected", socket, secure: () => network.secure(socket, target.host, signal) };
+      return { kind: "connected", socket, secure: () => network.secure(socket, target.host, signal) };
     } catch (error) {
       return notSent(error);
     }

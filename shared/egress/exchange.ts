@@ -5,11 +5,11 @@ import type { Target } from "./targets.ts";
 
 /** The outcome of a request, as far as it is known. */
 export type Exchange =
-  | { outcome: "answered"; status: number; headers: Readonly<Record<string, string>>; body: string }
+  | { kind: "answered"; status: number; headers: Readonly<Record<string, string>>; body: string }
   /** The request was not sent. `isRefused`: the target is never allowed, so a retry is useless. */
-  | { outcome: "not_sent"; reason: string; isRefused: boolean }
+  | { kind: "not_sent"; reason: string; isRefused: boolean }
   /** The request was sent but not answered: it may have had its effect. */
-  | { outcome: "unknown"; reason: string };
+  | { kind: "unknown"; reason: string };
 
 export interface OutgoingRequest {
   method: string;
@@ -28,9 +28,9 @@ export type Pool = (request: OutgoingRequest) => Promise<Exchange>;
 const REFUSED = "RefusedTarget";
 export const refusedTarget = (message: string): Error => namedError(REFUSED, message);
 
-export function notSent(error: unknown): Exchange & { outcome: "not_sent" } {
+export function notSent(error: unknown): Exchange & { kind: "not_sent" } {
   const isRefused = error instanceof Error && error.name === REFUSED;
-  return { outcome: "not_sent", reason: reasonOf(error), isRefused };
+  return { kind: "not_sent", reason: reasonOf(error), isRefused };
 }
 
 /** A short reason, without addresses or other internals of a network. */

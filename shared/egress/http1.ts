@@ -59,7 +59,7 @@ function exchange(agent: Agent, { method, target, headers, body, signal }: Outgo
     const fail = (error: Error) => {
       if (isAnswered) return;
       const cause = signal.aborted ? new Error("no answer in time") : error;
-      resolve(isSent ? { outcome: "unknown", reason: reasonOf(cause) } : notSent(cause));
+      resolve(isSent ? { kind: "unknown", reason: reasonOf(cause) } : notSent(cause));
     };
     request.once("error", fail);
     // A 101, which was not requested, closes the request without an error or a response.
@@ -72,7 +72,7 @@ function exchange(agent: Agent, { method, target, headers, body, signal }: Outgo
       const finish = () => {
         const text = Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString();
         resolve({
-          outcome: "answered",
+          kind: "answered",
           status: response.statusCode ?? 0,
           headers: flat(response.headers),
           body: text,

@@ -55,7 +55,7 @@ export function openHttp2(clock: Clock, connect: Connect): Pool {
       const exchanged = await exchange(session, request);
       // The session may be dead without a sign from the network: its open requests may end, and the next request uses
       // another one.
-      if (exchanged.outcome === "unknown") session.close();
+      if (exchanged.kind === "unknown") session.close();
       return exchanged;
     } catch (error) {
       return notSent(error);
@@ -84,12 +84,12 @@ function exchange(
       signal.removeEventListener("abort", cancel);
       if (status !== undefined) {
         const text = Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString();
-        resolve({ outcome: "answered", status, headers: answerHeaders, body: text });
+        resolve({ kind: "answered", status, headers: answerHeaders, body: text });
       } else if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
-        resolve({ outcome: "not_sent", reason: "the stream was refused", isRefused: false });
+        resolve({ kind: "not_sent", reason: "the stream was refused", isRefused: false });
       } else {
         const cause = signal.aborted ? new Error("no answer in time") : (error ?? new Error("the stream was closed"));
-        resolve({ outcome: "unknown", reason: reasonOf(cause) });
+        resolve({ kind: "unknown", reason: reasonOf(cause) });
       }
     };
     signal.addEventListener("abort", cancel, { once: true });

@@ -6,7 +6,7 @@ import type { Network } from "./network.ts";
 
 /** The query parameter of a webhook's target with the status that the sandbox answers in place of the receiver. */
 const STATUS_PARAMETER = "sandbox_status";
-const NOWHERE = { outcome: "not_sent", reason: "nothing leaves a sandbox", isRefused: true } as const;
+const NOWHERE = { kind: "not_sent", reason: "nothing leaves a sandbox", isRefused: true } as const;
 
 export interface OutboundDeps extends Deps {
   /** What the egress client connects through. Default: the real network. */
@@ -29,10 +29,10 @@ function recordingEgress(deps: Deps, sandbox: Sandbox, outside: Egress): Egress 
     connect: () => Promise.resolve(NOWHERE),
     request: async ({ purpose, url, headers = {}, body = "" }) => {
       const refused = outside.refusal(url, purpose);
-      if (refused !== undefined) return { outcome: "not_sent", reason: `the URL ${refused}`, isRefused: true };
+      if (refused !== undefined) return { kind: "not_sent", reason: `the URL ${refused}`, isRefused: true };
       if (purpose !== "webhook") return NOWHERE;
       await record({ channel: "webhook", to: url, headers, body: Buffer.from(body).toString() });
-      return { outcome: "answered", status: statusIn(url), headers: {}, body: "" };
+      return { kind: "answered", status: statusIn(url), headers: {}, body: "" };
     },
   };
 }

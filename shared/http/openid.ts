@@ -227,7 +227,7 @@ async function asked<S extends v.GenericSchema>(
     headers: { accept: "application/json", ...headers },
     timeoutMs: PATIENCE_MS,
   });
-  if (answer.outcome !== "answered") return failed(answer.reason);
+  if (answer.kind !== "answered") return failed(answer.reason);
   if (answer.status !== 200) return failed(`it answered ${answer.status}`);
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), answer.body);
   return read.success ? { kind: "found", value: read.output } : failed("its answer is not that of OpenID Connect");

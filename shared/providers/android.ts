@@ -56,7 +56,7 @@ export function androidProvider({
 
   const request = async (credentials: AndroidPush, token: string, body: object): Promise<Exchange> => {
     const exchange = await egress.request(requestOf(credentials.project_id, token, body));
-    if (exchange.outcome === "answered" && exchange.status === 401) tokens.delete(credentials);
+    if (exchange.kind === "answered" && exchange.status === 401) tokens.delete(credentials);
     return exchange;
   };
 
@@ -85,7 +85,7 @@ export function androidProvider({
       if (typeof token !== "string") return verifyWithoutToken(token);
       const message = { token: NO_DEVICE, notification: { title: "check" } };
       const exchange = await request(credentials, token, { validate_only: true, message });
-      if (exchange.outcome !== "answered") return unverifiable(exchange);
+      if (exchange.kind !== "answered") return unverifiable(exchange);
       const { status } = exchange;
       const refusal = refusalOf(exchange);
       // Only a caller with the right to send to the project learns about an unknown device.
@@ -106,7 +106,7 @@ async function exchangeToken(
   const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const exchange = await egress.request({ purpose: "android", url: TOKEN_URL, headers, body: form.toString() });
-  if (exchange.outcome !== "answered" || exchange.status !== 200) return exchange;
+  if (exchange.kind !== "answered" || exchange.status !== 200) return exchange;
   const { access_token } = jsonOf(exchange.body);
   return typeof access_token === "string" ? access_token : exchange;
 }
@@ -172,8 +172,8 @@ const isDead = ({ code, fields }: Refusal): boolean =>
 
 /** The outcome without a token: nothing of the message was sent. */
 function withoutToken(exchange: Exchange, now: number): Outcome {
-  if (exchange.outcome === "not_sent" && exchange.isRefused) return rejected(exchange.reason);
-  if (exchange.outcome !== "answered") return retryable(exchange.reason);
+  if (exchange.kind === "not_sent" && exchange.isRefused) return rejected(exchange.reason);
+  if (exchange.kind !== "answered") return retryable(exchange.reason);
   const { status, body } = exchange;
   if (status === 429 || status >= 500) return refusedForNow(exchange, "no_token", now);
   if (status === 200) return retryable("no_token");
@@ -181,7 +181,7 @@ function withoutToken(exchange: Exchange, now: number): Outcome {
 }
 
 function verifyWithoutToken(exchange: Exchange): Verification {
-  if (exchange.outcome !== "answered") return unverifiable(exchange);
+  if (exchange.kind !== "answered") return unverifiable(exchange);
   const { error, error_description } = jsonOf(exchange.body);
   return unverified(String(error_description ?? error ?? `Google answered ${exchange.status}`), {
     isTemporary: exchange.status >= 500,

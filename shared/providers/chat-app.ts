@@ -99,7 +99,7 @@ const messageCalls = (request: Request, clock: Clock): Provider<ChatApp, Address
   verify: async (credentials) => {
     const path = `${credentials.phone_number_id}?fields=id,display_phone_number`;
     const exchange = await request(credentials, "GET", path);
-    if (exchange.outcome !== "answered") return unverifiable(exchange);
+    if (exchange.kind !== "answered") return unverifiable(exchange);
     if (exchange.status === 200) return { kind: "verified" };
     return refusalOf(exchange);
   },
@@ -114,14 +114,14 @@ const templateCalls = (request: Request): Omit<ChatAppProvider, "send" | "verify
   changeTemplate: async (credentials, id, template) => {
     const wanted = { category: template.category, components: componentsOf(template) };
     const exchange = await request(credentials, "POST", encodeURIComponent(id), wanted);
-    const isAccepted = exchange.outcome === "answered" && exchange.status === 200;
+    const isAccepted = exchange.kind === "answered" && exchange.status === 200;
     return isAccepted ? { kind: "found", template: { id, status: "PENDING" } } : templateOf(exchange);
   },
   findTemplate: async (credentials, { name, language, body }) => {
     const fields = "id,name,language,status,rejected_reason,components";
     const query = new URLSearchParams({ name, language, fields });
     const exchange = await request(credentials, "GET", `${credentials.waba_id}/message_templates?${query}`);
-    if (exchange.outcome !== "answered" || exchange.status !== 200) return undefined;
+    if (exchange.kind !== "answered" || exchange.status !== 200) return undefined;
     const { data } = jsonOf<{ data: ListedTemplate[] }>(exchange.body);
     const same = (Array.isArray(data) ? data : []).find(
       (listed) => listed.name === name && listed.language === language && bodyOf(listed) === body,
@@ -135,7 +135,7 @@ const templateCalls = (request: Request): Omit<ChatAppProvider, "send" | "verify
 });
 
 function templateOf(exchange: Exchange, knownId?: string): TemplateAnswer {
-  if (exchange.outcome !== "answered") return { kind: "undecided", error: exchange.reason };
+  if (exchange.kind !== "answered") return { kind: "undecided", error: exchange.reason };
   if (exchange.status !== 200) return refusalOf(exchange);
   const { id = knownId, status, rejected_reason } = jsonOf(exchange.body);
   if (!id || typeof status !== "string") return { kind: "undecided", error: "The answer is no template." };
@@ -181,7 +181,7 @@ function refusalOf(exchange: AnsweredExchange): VerificationFailure {
 }
 
 function outcomeOf(exchange: Exchange, now: number): Outcome {
-  if (exchange.outcome !== "answered") return unanswered(exchange);
+  if (exchange.kind !== "answered") return unanswered(exchange);
   const { status, headers, body } = exchange;
   const { code } = errorOf(exchange);
   const { messages } = jsonOf<{ messages: { id?: string }[] }>(body);

@@ -66,8 +66,7 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
       },
       body: payload,
     });
-    if (exchange.outcome === "answered" && reasonOf(exchange.body) === "ExpiredProviderToken")
-      tokens.delete(credentials);
+    if (exchange.kind === "answered" && reasonOf(exchange.body) === "ExpiredProviderToken") tokens.delete(credentials);
     return exchange;
   };
 
@@ -89,7 +88,7 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
     },
     verify: async (credentials) => {
       const exchange = await request(credentials, { token: NO_DEVICE }, {}, JSON.stringify({ aps: { alert: "" } }));
-      if (exchange.outcome !== "answered") return unverifiable(exchange);
+      if (exchange.kind !== "answered") return unverifiable(exchange);
       const { status, body } = exchange;
       const reason = reasonOf(body);
       // Apple reports an unknown device only if key and topic are correct.

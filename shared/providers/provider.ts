@@ -59,8 +59,8 @@ export interface Provider<C, A> {
 
 export type Providers = { [T in ProvidedChannel]: Provider<CredentialsFor<T>, Addresses[T]> };
 
-export type AnsweredExchange = Extract<Exchange, { outcome: "answered" }>;
-type UnansweredExchange = Exclude<Exchange, { outcome: "answered" }>;
+export type AnsweredExchange = Extract<Exchange, { kind: "answered" }>;
+type UnansweredExchange = Exclude<Exchange, { kind: "answered" }>;
 
 export const accepted = (providerId?: unknown): Outcome =>
   typeof providerId === "string" && providerId !== "" ? { status: "accepted", providerId } : { status: "accepted" };
@@ -93,7 +93,7 @@ export function refusedForNow(
 
 /** The outcome of a message whose request was not answered. */
 export function unanswered(exchange: UnansweredExchange): Outcome {
-  if (exchange.outcome === "unknown") return { status: "unknown", reason: exchange.reason };
+  if (exchange.kind === "unknown") return { status: "unknown", reason: exchange.reason };
   return exchange.isRefused ? rejected(exchange.reason) : retryable(exchange.reason);
 }
 
@@ -105,7 +105,7 @@ export const unverified = (error: string, { isTemporary = false } = {}): Verific
 
 /** The result of a verification whose request was not answered. */
 export const unverifiable = (exchange: UnansweredExchange): Verification =>
-  exchange.outcome === "not_sent" && exchange.isRefused
+  exchange.kind === "not_sent" && exchange.isRefused
     ? unverified(exchange.reason)
     : unverified(`The provider could not be reached: ${exchange.reason}.`, { isTemporary: true });
 

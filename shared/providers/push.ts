@@ -85,7 +85,7 @@ export function pushOutcome(
   { isShortened }: Pick<FittedMessage<unknown>, "isShortened">,
   read: (answer: AnsweredExchange) => PushAnswer,
 ): Outcome {
-  if (exchange.outcome !== "answered") return unanswered(exchange);
+  if (exchange.kind !== "answered") return unanswered(exchange);
   const { status } = exchange;
   const { isAccepted, providerId, reason, isRetryable = false, addressDead } = read(exchange);
   if (isAccepted) return { ...accepted(providerId), ...(isShortened && { isShortened }) };

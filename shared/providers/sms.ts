@@ -80,7 +80,7 @@ export function smsProvider({ egress, clock }: { egress: Egress; clock: Clock })
     verify: async ({ api_key, api_secret }) => {
       const url = `${BALANCE_URL}?${new URLSearchParams({ api_key, api_secret })}`;
       const exchange = await egress.request({ purpose: "sms", method: "GET", url });
-      if (exchange.outcome !== "answered") return unverifiable(exchange);
+      if (exchange.kind !== "answered") return unverifiable(exchange);
       const { status, body } = exchange;
       if (status === 200) return { kind: "verified" };
       const { "error-code-label": label, detail } = jsonOf(body);
@@ -96,7 +96,7 @@ interface SendAnswer {
 }
 
 function outcomeOf(exchange: Exchange, now: number): Outcome {
-  if (exchange.outcome !== "answered") return unanswered(exchange);
+  if (exchange.kind !== "answered") return unanswered(exchange);
   const { status, headers, body } = exchange;
   const { messages } = jsonOf<SendAnswer>(body);
   const parts = Array.isArray(messages) ? messages : [];

@@ -132,7 +132,7 @@ async function logInAt(egress: Egress, credentials: Email, signal: AbortSignal):
   const { host = "", port = SUBMISSION_PORT, username, password = "" } = credentials;
   const isTls = port === TLS_PORT;
   const connection = await egress.connect({ purpose: "smtp", host, port, tls: isTls }, signal);
-  if (connection.outcome === "not_sent")
+  if (connection.kind === "not_sent")
     throw stop(connection.isRefused ? rejected(connection.reason) : retryable(connection.reason));
 
   let { socket } = connection;

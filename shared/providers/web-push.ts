@@ -95,7 +95,7 @@ export function webPushProvider({
       if (error) return unverified(error);
       const headers = { authorization: authorization(CHECKED_ENDPOINT, credentials), ttl: "0" };
       const exchange = await egress.request({ purpose: "web_push", url: CHECKED_ENDPOINT, headers });
-      if (exchange.outcome !== "answered") return unverifiable(exchange);
+      if (exchange.kind !== "answered") return unverifiable(exchange);
       if (!REFUSED.has(exchange.status)) return { kind: "verified" };
       return unverified(String(jsonOf(exchange.body).message ?? "The push service refused the signature"));
     },

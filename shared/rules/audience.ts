@@ -47,7 +47,7 @@ interface CandidateSubscriber {
 
 export type Judgement =
   | {
-      verdict: "send";
+      kind: "send";
       arm?: "a" | "b";
       targets: Target[];
       /** In a smart send: the source of its first class. */
@@ -55,29 +55,29 @@ export type Judgement =
       /** The history could not be read, so the default order decided. */
       rankFailed?: true;
     }
-  | { verdict: "held_out" }
-  | { verdict: "skip"; reason: SkipReason }
+  | { kind: "held_out" }
+  | { kind: "skip"; reason: SkipReason }
   /** The filters exclude the candidate from the audience. */
-  | { verdict: "excluded" };
+  | { kind: "excluded" };
 
 /**
  * Filters decide who is in the audience. A candidate that no selected channel reaches is skipped. The control group is
  * drawn from those who can be reached, because lift compares it with those who were (ABH-1, ABH-2).
  */
 export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judgement {
-  if (!subscriber) return { verdict: "skip", reason: "unknown_subscriber" };
+  if (!subscriber) return { kind: "skip", reason: "unknown_subscriber" };
   const { attributes, contact, engagement } = subscriber;
-  if (!rules.matchesSubscriber(attributes)) return { verdict: "excluded" };
+  if (!rules.matchesSubscriber(attributes)) return { kind: "excluded" };
   const allowed = allowedDevices(subscriber, rules);
-  if (allowed?.size === 0) return { verdict: "excluded" };
+  if (allowed?.size === 0) return { kind: "excluded" };
 
   const reach = reachOf(contact, rules.reach, (device) => allowed?.has(device.id) ?? true);
-  if (reach.kind === "unreachable") return { verdict: "skip", reason: reach.reason };
-  if (isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "held_out" };
+  if (reach.kind === "unreachable") return { kind: "skip", reason: reach.reason };
+  if (isHeldOut(rules.job, id, rules.holdoutPercentage)) return { kind: "held_out" };
 
   const arm = rules.splitPercentage === undefined ? {} : { arm: armOf(rules.job, id, rules.splitPercentage) };
-  if (!rules.tenant) return { verdict: "send", ...arm, targets: reach.targets };
-  return { verdict: "send", ...arm, ...rankedTargets(reach.targets, engagement, rules.tenant) };
+  if (!rules.tenant) return { kind: "send", ...arm, targets: reach.targets };
+  return { kind: "send", ...arm, ...rankedTargets(reach.targets, engagement, rules.tenant) };
 }
 
 const allowedDevices = ({ devices }: CandidateSubscriber, { matchesDevice }: AudienceRules) =>

@@ -124,7 +124,7 @@ it("a header that cannot be sent is a refusal, and the client does not throw (AR
     expect(
       await egress.request({ purpose: "webhook", url: "https://192.0.2.1.example/", headers, http2 }),
     ).toMatchObject({
-      outcome: "not_sent",
+      kind: "not_sent",
     });
 });
 

@@ -19,7 +19,7 @@ it.each([false, true])(
       { "": "b" },
     ])
       expect(await clientOn(network).request({ purpose, url, http2, headers })).toMatchObject({
-        outcome: "not_sent",
+        kind: "not_sent",
         isRefused: true,
       });
     expect(network.connects).toEqual([]);
@@ -31,7 +31,7 @@ it("a request knows the status of an answer whose body does not end in time (T4)
     line.once("data", () => line.write("HTTP/1.1 202 Ok\r\ncontent-length: 9\r\n\r\nhalf")),
   );
   expect(await clientOn(network).request({ purpose, url, timeoutMs: 200 })).toMatchObject({
-    outcome: "answered",
+    kind: "answered",
     status: 202,
     body: "half",
   });
@@ -42,7 +42,7 @@ it("an answer that changes the protocol ends the request (T4)", async () => {
     line.once("data", () => line.write("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n")),
   );
   expect(await clientOn(network).request({ purpose, url })).toEqual({
-    outcome: "unknown",
+    kind: "unknown",
     reason: "the connection was closed",
   });
 });
@@ -53,6 +53,6 @@ it("a connection of HTTP/2 on which a request waited in vain carries no other on
   const client = clientOn(network);
   const push = () => client.request({ purpose: "ios", url, http2: true, timeoutMs: 200 });
 
-  expect(await push()).toMatchObject({ outcome: "unknown" });
-  expect(await push()).toMatchObject({ outcome: "answered", status: 200 });
+  expect(await push()).toMatchObject({ kind: "unknown" });
+  expect(await push()).toMatchObject({ kind: "answered", status: 200 });
 });

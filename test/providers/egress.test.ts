@@ -31,7 +31,7 @@ describe("answers", () => {
       asked.push(request);
       return { status, headers: { location: "https://169.254.169.254/latest/meta-data/" }, body: "" };
     });
-    expect(await clientOn(network).request({ purpose, url })).toMatchObject({ outcome: "answered", status });
+    expect(await clientOn(network).request({ purpose, url })).toMatchObject({ kind: "answered", status });
     expect([asked.length, network.connects]).toEqual([1, ["hooks.example.com"]]);
   });
 
@@ -49,7 +49,7 @@ describe("answers", () => {
       headers: { "x-a": "b" },
       body: "hällo",
     });
-    expect(exchange).toMatchObject({ outcome: "answered", status: 418, body: '{"short":true}' });
+    expect(exchange).toMatchObject({ kind: "answered", status: 418, body: '{"short":true}' });
     expect(exchange).toMatchObject({ headers: { "x-tea": "green" } });
     expect(asked[0]).toMatchObject({ method: "PUT", host: "hooks.example.com", path: "/in" });
     expect([asked[0]?.headers["x-a"], asked[0]?.body.toString()]).toEqual(["b", "hällo"]);
@@ -58,15 +58,15 @@ describe("answers", () => {
   it.each([false, true])("the egress reads at most 64 KB (HTTP/2: %s) (T4)", async (http2) => {
     const network = answeringNetwork(() => ({ status: 200, body: "x".repeat(10 * MAX_READ_BYTES) }));
     const exchange = await clientOn(network).request({ purpose, url, http2 });
-    expect(exchange).toMatchObject({ outcome: "answered", status: 200 });
-    expect(exchange.outcome === "answered" && exchange.body.length).toBe(MAX_READ_BYTES);
+    expect(exchange).toMatchObject({ kind: "answered", status: 200 });
+    expect(exchange.kind === "answered" && exchange.body.length).toBe(MAX_READ_BYTES);
   });
 
   it("the egress ignores proxies of the environment (T4)", async () => {
     const names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"];
     for (const name of names) process.env[name] = "http://127.0.0.1:9";
     const network = answeringNetwork(() => ({ status: 200 }));
-    expect(await clientOn(network).request({ purpose, url })).toMatchObject({ outcome: "answered" });
+    expect(await clientOn(network).request({ purpose, url })).toMatchObject({ kind: "answered" });
     for (const name of names) delete process.env[name];
     expect(network.connects).toEqual(["hooks.example.com"]);
   });
@@ -76,14 +76,14 @@ describe("outcomes", () => {
   const saying = (text: string) => (line: Duplex) => line.once("data", () => (text ? line.end(text) : line.destroy()));
 
   it.each<[string, Network, object]>([
-    ["a refused connection", countedNetwork(async () => [PUBLIC]), { outcome: "not_sent", isRefused: false }],
-    ["a cut after the request", onLines(saying("")), { outcome: "unknown" }],
-    ["an end without an answer", onLines(saying("HTTP")), { outcome: "unknown" }],
-    ["what is no HTTP", onLines(saying("220 hi\r\n\r\n")), { outcome: "unknown" }],
+    ["a refused connection", countedNetwork(async () => [PUBLIC]), { kind: "not_sent", isRefused: false }],
+    ["a cut after the request", onLines(saying("")), { kind: "unknown" }],
+    ["an end without an answer", onLines(saying("HTTP")), { kind: "unknown" }],
+    ["what is no HTTP", onLines(saying("220 hi\r\n\r\n")), { kind: "unknown" }],
     [
       "a cut within the body",
       onLines(saying("HTTP/1.1 202 Ok\r\ncontent-length: 9\r\n\r\nhalf")),
-      { outcome: "answered", status: 202, body: "half" },
+      { kind: "answered", status: 202, body: "half" },
     ],
   ])("%s (T4)", async (_, network, expected) => {
     expect(await clientOn(network).request({ purpose, url })).toMatchObject(expected);
@@ -96,10 +96,10 @@ describe("outcomes", () => {
       ["for a name", countedNetwork(() => never), "not_sent"],
       ["for an answer", answeringNetwork(() => HANGS), "unknown"],
     ];
-    for (const [, network, outcome] of waits) {
+    for (const [, network, kind] of waits) {
       const asking = openEgress({ clock: world.clock, network }).request({ purpose, url });
       await world.advance(10_000);
-      expect(await asking).toMatchObject({ outcome });
+      expect(await asking).toMatchObject({ kind });
     }
   });
 });
@@ -174,7 +174,7 @@ describe("real connections", () => {
     });
     const target = await listening(server);
     const exchange = await clientOn(onLoopback(true)).request({ purpose, url: target });
-    expect([exchange, heard]).toMatchObject([{ outcome: "not_sent", isRefused: false }, 0]);
+    expect([exchange, heard]).toMatchObject([{ kind: "not_sent", isRefused: false }, 0]);
     server.close();
   });
 
@@ -188,7 +188,7 @@ describe("real connections", () => {
     });
     server.close();
     expect(await clientOn(onLoopback(false)).request({ purpose, url: "https://localhost:1/" })).toEqual({
-      outcome: "not_sent",
+      kind: "not_sent",
       isRefused: false,
       reason: "the connection failed (ECONNREFUSED)",
     });
@@ -242,7 +242,7 @@ describe("the local service", () => {
     }
     const refused = ["https://127.0.0.2/", "https://[::1]/", "https://10.0.0.1/", `http://localhost:${port}/`];
     for (const target of refused)
-      expect(await client.request({ purpose, url: target })).toMatchObject({ outcome: "not_sent", isRefused: true });
+      expect(await client.request({ purpose, url: target })).toMatchObject({ kind: "not_sent", isRefused: true });
     expect(client.refusal(`https://localhost:${port}/`, "web_push")).toBeTypeOf("string");
     close();
   });
@@ -260,7 +260,7 @@ describe("the local service", () => {
     const client = clientOf(await fresh({ env: { PROVIDERS_ALLOW_LOOPBACK: "1" } }));
     const { signal } = new AbortController();
     const connection = await client.connect({ purpose: "smtp", host: "localhost", port, tls: false }, signal);
-    if (connection.outcome !== "connected") throw new Error(connection.reason);
+    if (connection.kind !== "connected") throw new Error(connection.reason);
     const [greeting] = await once(connection.socket, "data");
     connection.socket.write("STARTTLS");
     await once(connection.socket, "data");
@@ -280,7 +280,7 @@ describe("the local service", () => {
     const client = clientOf(await fresh());
     expect(await client.request({ purpose, url: `https://localhost:${port}/` })).toMatchObject({ isRefused: true });
     expect(await client.request({ purpose, url: "https://example.com/" })).toEqual({
-      outcome: "not_sent",
+      kind: "not_sent",
       isRefused: false,
       reason: "the local service sends nothing to other machines",
     });

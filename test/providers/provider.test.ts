@@ -15,9 +15,9 @@ import { channelTypes, providedChannels } from "../../shared/rules/channel-types
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 
 it("a refused target is final, a failed connection is retryable, a missing answer is unknown (T4)", () => {
-  const refused = { outcome: "not_sent", reason: "no", isRefused: true } as const;
-  const failed = { outcome: "not_sent", reason: "no", isRefused: false } as const;
-  const silent = { outcome: "unknown", reason: "no" } as const;
+  const refused = { kind: "not_sent", reason: "no", isRefused: true } as const;
+  const failed = { kind: "not_sent", reason: "no", isRefused: false } as const;
+  const silent = { kind: "unknown", reason: "no" } as const;
   expect([refused, failed, silent].map((exchange) => unanswered(exchange).status)).toEqual([
     "rejected",
     "retryable",

@@ -145,7 +145,7 @@ describe("HTTP/2", () => {
     });
     const client = openEgress({ clock: world.clock, network });
     const all = await Promise.all(Array.from({ length: 200 }, () => client.request(ask)));
-    expect(all.every((exchange) => exchange.outcome === "answered")).toBe(true);
+    expect(all.every((exchange) => exchange.kind === "answered")).toBe(true);
     expect([asked.length, network.connects.length]).toEqual([200, 1]);
     await world.advance(61_000);
     await client.request(ask);
@@ -165,12 +165,12 @@ describe("HTTP/2", () => {
       });
     });
     const client = openEgress({ clock: world.clock, network });
-    expect(await client.request(ask)).toMatchObject({ outcome: "not_sent", isRefused: false });
+    expect(await client.request(ask)).toMatchObject({ kind: "not_sent", isRefused: false });
     sessions[0]?.goaway(constants.NGHTTP2_NO_ERROR);
     sessions[0]?.destroy();
     // The end of the session must first arrive over the connection.
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-    expect(await client.request(ask)).toMatchObject({ outcome: "not_sent" });
+    expect(await client.request(ask)).toMatchObject({ kind: "not_sent" });
     expect(sessions).toHaveLength(2);
   });
 });

@@ -99,6 +99,6 @@ it.each<[string, EgressRequest, number, string]>([
   const world = await untouched();
   const { clock, network } = world.depsFor("test");
   const exchange = await openEgress({ clock, network: network! }).request(request);
-  expect(exchange).toMatchObject({ outcome: "answered", status, body: expect.stringContaining(words) });
+  expect(exchange).toMatchObject({ kind: "answered", status, body: expect.stringContaining(words) });
   expect((await world.call("GET /_local/outbox")).body.items).toEqual([]);
 });

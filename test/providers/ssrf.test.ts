@@ -36,7 +36,7 @@ describe("targets of requests", () => {
     async (host) => {
       // For any resolver: a literal is checked without resolution, a name by all its addresses.
       const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo("127.0.0.1"));
-      expect([connects, exchange]).toEqual([[], { outcome: "not_sent", isRefused: true, reason: expect.any(String) }]);
+      expect([connects, exchange]).toEqual([[], { kind: "not_sent", isRefused: true, reason: expect.any(String) }]);
       expect(refusal).toBeTypeOf("string");
       const judge = openEgress({ clock: systemClock, network: countedNetwork(resolveTo("127.0.0.1")) });
       expect(judge.serverRefusal(host, 587, "smtp")).toBeTypeOf("string");
@@ -47,13 +47,13 @@ describe("targets of requests", () => {
     expect(isPublicAddress(address)).toBe(false);
     for (const answer of [resolveTo(address), resolveTo(PUBLIC, address), resolveTo(address, PUBLIC)]) {
       const { exchange, connects } = await send("https://rebind.attacker.com/", answer);
-      expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
+      expect([connects, exchange]).toMatchObject([[], { kind: "not_sent", isRefused: true }]);
     }
   });
 
   it.each(literals)("the guard of targets refuses %s where a name would be allowed (T4)", async (host) => {
     const { exchange, connects } = await send(`https://${host}/`, resolveTo(PUBLIC));
-    expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
+    expect([connects, exchange]).toMatchObject([[], { kind: "not_sent", isRefused: true }]);
   });
 
   it.each(publicSpellings)("the guard of targets allows https://%s/ (T4)", async (host) => {
@@ -61,7 +61,7 @@ describe("targets of requests", () => {
     const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo(address));
     expect([connects, refusal]).toEqual([[address], undefined]);
     expect(exchange).toEqual({
-      outcome: "not_sent",
+      kind: "not_sent",
       isRefused: false,
       reason: expect.stringContaining("ECONNREFUSED"),
     });
@@ -89,7 +89,7 @@ describe("targets of requests", () => {
     "the guard of targets refuses %s: https on its own port, without credentials, and nothing else (T4)",
     async (url) => {
       const { exchange, connects } = await send(url, resolveTo(PUBLIC));
-      expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
+      expect([connects, exchange]).toMatchObject([[], { kind: "not_sent", isRefused: true }]);
     },
   );
 });

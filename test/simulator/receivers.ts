@@ -69,7 +69,7 @@ export function openReceivers({
       await way();
       if (hits(profile.crash)) return die("before a request to a receiver");
       if (hits(profile.providerThrottle))
-        return { outcome: "not_sent", reason: "the connection failed (ECONNREFUSED)", isRefused: false };
+        return { kind: "not_sent", reason: "the connection failed (ECONNREFUSED)", isRefused: false };
       const post: Post = { url, headers, body: String(body), at: kernel.now(), by: process };
       posts.push(post);
       const status = statusOf(url);
@@ -77,14 +77,14 @@ export function openReceivers({
       if (hits(profile.crash)) return die("after a request to a receiver");
       if (hits(profile.providerSilent)) {
         await process.clock.sleep(HANG_MS);
-        return { outcome: "unknown", reason: "no answer in time" };
+        return { kind: "unknown", reason: "no answer in time" };
       }
       post.status = status;
-      return { outcome: "answered", status, headers: {}, body: "" };
+      return { kind: "answered", status, headers: {}, body: "" };
     };
     return {
       request,
-      connect: async () => ({ outcome: "not_sent", reason: "there is no such server", isRefused: true }),
+      connect: async () => ({ kind: "not_sent", reason: "there is no such server", isRefused: true }),
       records: async () => ({ kind: "known", records: [] }),
       refusal: () => undefined,
       serverRefusal: () => undefined,

@@ -119,7 +119,7 @@ async function audienceOf(
   const { candidates } = await sampleOf(store, spec, rules, { given: undefined, max: MAX_GIVEN_IDS + 1, id: "" });
   if (candidates.length > MAX_GIVEN_IDS)
     throw invalid({ target: `must have at most ${MAX_GIVEN_IDS} people: a plan holds its recipients` });
-  const people = candidates.filter((candidate) => judge(candidate, rules).verdict !== "excluded").map(({ id }) => id);
+  const people = candidates.filter((candidate) => judge(candidate, rules).kind !== "excluded").map(({ id }) => id);
   if (people.length > 0) return people;
   if (holdsScope(agent, "read:pii") || !hasConditions(args)) throw invalid({ target: "has nobody in it" });
   return [plan];

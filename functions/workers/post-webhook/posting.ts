@@ -43,10 +43,10 @@ export async function post(
     timeoutMs: ATTEMPT_TIMEOUT_MS,
   });
   const result: AttemptResult =
-    answer.outcome === "answered"
+    answer.kind === "answered"
       ? { kind: "answered", status: answer.status }
       : { kind: "unanswered", error: answer.reason };
-  return { at, result, isFinal: answer.outcome === "not_sent" && answer.isRefused };
+  return { at, result, isFinal: answer.kind === "not_sent" && answer.isRefused };
 }
 
 /** The work left after a result is recorded. */

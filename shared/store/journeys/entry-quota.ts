@@ -32,5 +32,5 @@ export async function beyondQuotaNow(
   if (!plan) return null;
 
   const [judged] = await keep(store, await candidatesById(store, [subscriber], plan.rules), plan.rules);
-  return judged?.judgement.verdict === "send" ? "over_quota" : null;
+  return judged?.judgement.kind === "send" ? "over_quota" : null;
 }

@@ -109,7 +109,7 @@ export async function quietEndFor(
   if (until === undefined) return undefined;
 
   const [kept] = await keep(store, [candidate], rules);
-  const isHeld = kept?.judgement.verdict === "send" && !isInAppOnly(kept.judgement.targets);
+  const isHeld = kept?.judgement.kind === "send" && !isInAppOnly(kept.judgement.targets);
   return isHeld ? until : undefined;
 }
 
@@ -120,8 +120,8 @@ export async function simulateSend(
   { candidate, at, caps: counter, event }: Recipient,
 ): Promise<SimulatedSend> {
   const [kept] = candidate ? await keep(store, [candidate], rules) : [];
-  if (!kept?.profile || kept.judgement.verdict !== "send") {
-    const reason = kept?.judgement.verdict === "skip" ? kept.judgement.reason : "unknown_subscriber";
+  if (!kept?.profile || kept.judgement.kind !== "send") {
+    const reason = kept?.judgement.kind === "skip" ? kept.judgement.reason : "unknown_subscriber";
     return { kind: "skipped", reason };
   }
   const { profile } = kept;

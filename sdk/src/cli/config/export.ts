@@ -69,8 +69,8 @@ function exportableOf(
   const all = [...(workspace.all.get(kind) ?? [])].reverse();
   const doubled = new Set<string>();
   return all.filter((found) => {
-    const { is } = editability(found.resource);
-    if (is === "ignored" || is === "left") return false;
+    const { kind: state } = editability(found.resource);
+    if (state === "ignored" || state === "left") return false;
     if (kind === "segments" && found.document.rule === undefined) {
       leftOut.push(`segments ${found.key}: has no rule`);
       return false;

@@ -4,7 +4,7 @@ import { type ListedKind, seenName } from "../names.ts";
 import { isObject, objectsIn, type Resource } from "../resource.ts";
 
 /** Whether a resource can be changed now. `left` resources stay as they are, and files do not see `ignored` ones. */
-export type Editability = { is: "editable" } | { is: "left" | "blocked"; reason: string } | { is: "ignored" };
+export type Editability = { kind: "editable" } | { kind: "left" | "blocked"; reason: string } | { kind: "ignored" };
 
 type Caller = Pick<Connection, "call">;
 
@@ -35,7 +35,7 @@ export interface Kind {
   finish?(caller: Caller, id: string): Promise<void>;
 }
 
-const editable = (): Editability => ({ is: "editable" });
+const editable = (): Editability => ({ kind: "editable" });
 const nameOf = ({ name }: Resource) => String(name);
 const OWNED = ["id", "created_at", "updated_at"] as const;
 
@@ -148,9 +148,9 @@ const journeys: Kind = {
   owned: [...OWNED, "status", "version", "entered", "completed"],
   whole: ["trigger", "entry_rules", "steps"],
   editability: ({ status }) => {
-    if (status === "archived") return { is: "ignored" };
+    if (status === "archived") return { kind: "ignored" };
     if (status !== "active") return editable();
-    return { is: "blocked", reason: "the journey is active: pause it, then apply again" };
+    return { kind: "blocked", reason: "the journey is active: pause it, then apply again" };
   },
   update: writesAll("journeys.replace"),
 };
@@ -178,7 +178,7 @@ const campaigns: Kind = {
   editability: ({ status }) =>
     status === "draft"
       ? editable()
-      : { is: "left", reason: `the campaign is ${String(status)}: a draft needs another name` },
+      : { kind: "left", reason: `the campaign is ${String(status)}: a draft needs another name` },
   documentOf: (campaign) => {
     const messages = objectsIn(campaign.messages);
     const isRepeated = campaign.scheduled_at === messages[0]?.scheduled_at;

@@ -54,7 +54,9 @@ export function planOf(folder: Folder, workspace: Workspace): Plan {
   const used = new Set(steps.map(({ id }) => id));
   const onlyInWorkspace = kinds.flatMap(({ name }) =>
     (workspace.all.get(name) ?? [])
-      .filter(({ id, editability }) => !used.has(id) && (editability.is === "editable" || editability.is === "blocked"))
+      .filter(
+        ({ id, editability }) => !used.has(id) && (editability.kind === "editable" || editability.kind === "blocked"),
+      )
       .map(({ key }) => ({ kind: name, key })),
   );
   return { steps, onlyInWorkspace };
@@ -80,17 +82,18 @@ function problemsOf(
 function stepOf(kind: Kind, { file, key, renamedFrom, document }: FileDocument, workspace: Workspace): Step {
   const sameKey = workspace.find(kind.name, key);
   const old = sameKey || renamedFrom === undefined ? undefined : workspace.find(kind.name, renamedFrom);
-  const found = sameKey ?? (old?.editability.is === "editable" || old?.editability.is === "blocked" ? old : undefined);
+  const found =
+    sameKey ?? (old?.editability.kind === "editable" || old?.editability.kind === "blocked" ? old : undefined);
   const step = { kind, key, file, changes: [], document: completed(document, found?.document ?? {}, kind) };
   if (!found) return { ...step, action: "create" };
   const { id, editability, resource } = found;
   const changes = changesOf(document, found.document, kind);
   const known = { ...step, id, found, changes };
-  if (editability.is === "left") return { ...known, changes: [], action: "left", reason: editability.reason };
+  if (editability.kind === "left") return { ...known, changes: [], action: "left", reason: editability.reason };
   if (changes.length === 0) return { ...known, action: kind.isUnfinished?.(resource) ? "finish" : "same" };
   const fixed = changes.find((path) => kind.fixed.includes(path));
   if (fixed !== undefined) return { ...known, action: "blocked", reason: `${fixed} cannot be changed` };
-  if (editability.is === "blocked") return { ...known, action: "blocked", reason: editability.reason };
+  if (editability.kind === "blocked") return { ...known, action: "blocked", reason: editability.reason };
   return { ...known, action: "update", ...(found === old && renamedFrom !== undefined && { renames: renamedFrom }) };
 }
 

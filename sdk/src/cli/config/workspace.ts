@@ -38,9 +38,9 @@ export async function readWorkspace(
     read.map(([kind, resources]) => [kind.name, resources.map((resource) => foundOf(kind, resource, keyOfId))]),
   );
   const withKey = (kind: ListedKind, key: string) =>
-    (all.get(kind) ?? []).filter((resource) => resource.key === key && resource.editability.is !== "ignored");
+    (all.get(kind) ?? []).filter((resource) => resource.key === key && resource.editability.kind !== "ignored");
   const editable = (kind: ListedKind, key: string) =>
-    withKey(kind, key).filter(({ editability }) => editability.is !== "left");
+    withKey(kind, key).filter(({ editability }) => editability.kind !== "left");
   return {
     all,
     find: (kind, key) => editable(kind, key)[0] ?? withKey(kind, key)[0],
@@ -58,8 +58,8 @@ export const isAbridged = (resource: Resource): boolean =>
 async function allOf(connection: Pick<Connection, "call">, kind: Kind): Promise<Resource[]> {
   const all: Resource[] = [];
   for (const listed of await listAll(connection, kind.name)) {
-    const { is } = kind.editability(listed);
-    const isWhole = is === "left" || is === "ignored" || !isAbridged(listed);
+    const { kind: state } = kind.editability(listed);
+    const isWhole = state === "left" || state === "ignored" || !isAbridged(listed);
     const found = isWhole ? listed : await connection.call(`${kind.name}.get`, kind.idOf(listed));
     // The answer for one resource may have more fields than the list.
     all.push(Object.fromEntries(Object.keys(listed).map((name) => [name, found[name]])));

@@ -111,10 +111,10 @@ export async function planSmall(
 export async function keep(store: StoreReader, candidates: readonly PlacedCandidate[], rules: AudienceRules) {
   const included = candidates
     .map((candidate) => ({ ...candidate, judgement: judge(candidate, rules) }))
-    .filter(({ judgement }) => judgement.verdict !== "excluded");
+    .filter(({ judgement }) => judgement.kind !== "excluded");
   const kept = await heldToAddresses(store, included, rules);
   if (!rules.tenant) return kept;
-  const ranked = kept.flatMap(({ profile, judgement }) => (profile && judgement.verdict === "send" ? [profile] : []));
+  const ranked = kept.flatMap(({ profile, judgement }) => (profile && judgement.kind === "send" ? [profile] : []));
   const found = await personalEngagements(store, ranked);
   const engagements = new Map(ranked.map(({ id }, i) => [id, found[i]]));
   return kept.map((candidate) => {

@@ -63,7 +63,7 @@ export function readsOfLong(
     const more = HUNDRED * (Math.ceil(bytes / UNIT_BYTES) - 1);
     reads.pages += Math.round((HUNDRED * (bytes - ORDINARY_BYTES)) / UNIT_BYTES);
     reads.each += more;
-    if (judgement.verdict === "send") reads.sent += more;
+    if (judgement.kind === "send") reads.sent += more;
   }
   return reads;
 }

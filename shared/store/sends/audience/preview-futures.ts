@@ -20,7 +20,7 @@ import { countsOf } from "./caps.ts";
 export type KeptCandidate = Awaited<ReturnType<typeof keep>>[number];
 export type SentCandidate = KeptCandidate & {
   profile: LivingProfile;
-  judgement: Extract<Judgement, { verdict: "send" }>;
+  judgement: Extract<Judgement, { kind: "send" }>;
 };
 
 /** `textless`: its messages that fail, because they have no text. */

@@ -79,7 +79,7 @@ export const SendPreview = v.object({
 export type SendPreview = v.InferOutput<typeof SendPreview>;
 
 const isSent = (candidate: KeptCandidate): candidate is SentCandidate =>
-  candidate.profile !== undefined && candidate.judgement.verdict === "send";
+  candidate.profile !== undefined && candidate.judgement.kind === "send";
 
 interface PreviewOptions {
   plan: PlanName;
@@ -172,8 +172,8 @@ function countOutcomes(
   const reached: SentCandidate[] = [];
   let failed = 0;
   for (const candidate of kept) {
-    if (candidate.judgement.verdict === "held_out") counts.held_out++;
-    if (candidate.judgement.verdict === "skip") skip(candidate.id, candidate.judgement.reason);
+    if (candidate.judgement.kind === "held_out") counts.held_out++;
+    if (candidate.judgement.kind === "skip") skip(candidate.id, candidate.judgement.reason);
     const future = futures.get(candidate.id);
     if (!future || !isSent(candidate)) continue;
     if (future.reason !== undefined) {

@@ -56,11 +56,11 @@ export function packChunk(
   if (extra.pages > 0) chunk.extra = extra;
   const skippedIds: Record<string, string[]> = {};
   for (const { id, judgement } of judged)
-    if (judgement.verdict === "send") {
-      const { verdict, ...how } = judgement;
+    if (judgement.kind === "send") {
+      const { kind: verdict, ...how } = judgement;
       chunk.recipients.push({ subscriber: id, ...how });
-    } else if (judgement.verdict === "held_out") chunk.heldOut.push(id);
-    else if (judgement.verdict === "skip") {
+    } else if (judgement.kind === "held_out") chunk.heldOut.push(id);
+    else if (judgement.kind === "skip") {
       const { reason } = judgement;
       chunk.skipped[reason] = (chunk.skipped[reason] ?? 0) + 1;
       skippedIds[reason] ??= [];
