@@ -118,6 +118,7 @@ async function entriesOf(): Promise<Map<string, string>> {
     const imported = await importOf(`./functions/workers/${worker.name}/index.ts`, worker);
     entries.set(worker.name, `${deps}${imported}export const handler = it.create(deployedDeps());`);
   }
+
   const operator = await importOf("./functions/operator/index.ts", contents.operator);
   entries.set("operator", `${deps}${operator}export const handler = it.create(deployedDeps());`);
   const stream = await importOf("./functions/stream/index.ts", contents.stream);
@@ -133,6 +134,7 @@ async function entriesOf(): Promise<Map<string, string>> {
     `${deps}import { publishSite } from "./infra/publish-site.ts";\nimport { packed } from "built:site";\n` +
       "export const handler = publishSite.create(deployedDeps(), packed);",
   );
+
   return entries;
 }
 

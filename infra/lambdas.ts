@@ -50,6 +50,7 @@ export function createLambdas(
         retention: RetentionDays.ONE_MONTH,
         removalPolicy: RemovalPolicy.DESTROY,
       });
+
       const statements = [
         ...baseStatements(spec, logGroup.logGroupArn, resources),
         ...declaredStatements(stack, spec, resources),
@@ -58,6 +59,7 @@ export function createLambdas(
         assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
         inlinePolicies: { uses: new PolicyDocument({ statements }) },
       });
+
       const reserved = kind === "stream" ? settings.streamConcurrency : undefined;
       const lambda = new LambdaFunction(stack, id, {
         functionName,

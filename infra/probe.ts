@@ -238,12 +238,14 @@ async function main(): Promise<void> {
   const [address = "", ...more] = positionals;
   if (!/^https?:\/\/[^/]+\/?$/.test(address) || more.length > 0)
     return refuse("Give the base URL of a deployment, as in https://api.example.com.");
+
   const { PROBE_SDK_KEY: sdkKey, PROBE_ACCESS_TOKEN: accessToken } = process.env;
   const credentials = sdkKey && accessToken ? { sdkKey, accessToken } : undefined;
   const checks = await probe(address.replace(/\/$/, ""), { credentials, register, long });
   const failed = checks.filter(({ ok }) => !ok).length;
   const isStreamSkipped = !credentials && !register;
   const skipped = isStreamSkipped ? ["the live stream"] : [];
+
   if (json) console.log(JSON.stringify({ checks, failed, skipped }, null, 2));
   else {
     for (const { lines, about, ok, seen } of checks)

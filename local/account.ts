@@ -56,6 +56,7 @@ export async function makeResources(
       TimeToLiveSpecification: { Enabled: true, AttributeName: tableDefinition.timeToLive },
     }),
   );
+
   for (const name of queueNames) {
     const dead = deadQueueOf(name);
     await sqs.operate("CreateQueue", { QueueName: dead, Attributes: { MessageRetentionPeriod: "1209600" } });
@@ -66,6 +67,7 @@ export async function makeResources(
     });
     urls[queueVariable(name)] = String(QueueUrl);
   }
+
   await unlessThere("ConflictException", () => scheduler.operate("CreateScheduleGroup", { Name: SCHEDULE_GROUP }));
   await unlessThere("ConflictException", () => scheduler.operate("CreateSchedule", sweepSchedule()));
   const published = Name || archiveBucket ? [PUBLISH_FAILURES] : [];
@@ -81,6 +83,7 @@ export async function makeResources(
     await unlessThere("ResourceAlreadyExistsException", async () => eventbridge?.operate("CreateEventBus", { Name }));
   await makeKey(kms, ENCRYPTION_ALIAS, { KeySpec: "SYMMETRIC_DEFAULT", KeyUsage: "ENCRYPT_DECRYPT" });
   await makeKey(kms, SIGNING_ALIAS, { KeySpec: "RSA_2048", KeyUsage: "SIGN_VERIFY" });
+
   return {
     ...urls,
     TABLE_NAME: table,

@@ -250,10 +250,12 @@ function responseOf(answer: unknown): GatewayResponse {
     const text = typeof answer === "string" ? answer : JSON.stringify(answer);
     return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(text) };
   }
+
   const malformed = refusal(500, "Internal Server Error");
   const { statusCode, headers = {}, cookies, body = "", isBase64Encoded = false } = answer as Record<string, unknown>;
   if (!Number.isInteger(statusCode) || Number(statusCode) < 100 || Number(statusCode) > 599) return malformed;
   if (typeof body !== "string" || headers === null || typeof headers !== "object") return malformed;
+
   const sent: GatewayResponse["headers"] = {};
   for (const [name, value] of Object.entries(headers)) {
     if (!["string", "number", "boolean"].includes(typeof value)) return malformed;
@@ -261,6 +263,7 @@ function responseOf(answer: unknown): GatewayResponse {
   }
   if (cookies !== undefined && !isTexts(cookies)) return malformed;
   if (isTexts(cookies) && cookies.length > 0) sent["set-cookie"] = cookies;
+
   const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
   if (bytes.length > 0) sent["content-type"] ??= "text/plain;charset=utf-8";
   return { status: Number(statusCode), headers: sent, body: bytes };

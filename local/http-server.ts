@@ -63,12 +63,14 @@ export async function startHttpServer({
     const { streaming, bodyLimitBytes } = local
       ? { streaming: false, bodyLimitBytes: CONTROL_LIMIT }
       : gateway.plan(method, url);
+
     const read = await readBody(request, bodyLimitBytes);
     if (read.kind === "gone") return;
     if (read.kind === "too large") {
       response.setHeader("connection", "close");
       return send(response, refusal(413, "Request Entity Too Large"));
     }
+
     const left = new AbortController();
     response.once("close", () => left.abort());
     const gatewayRequest = {
@@ -79,6 +81,7 @@ export async function startHttpServer({
       sourceIp: request.socket.remoteAddress ?? HOST,
       signal: left.signal,
     };
+
     if (streaming) {
       streams.add(response.once("close", () => streams.delete(response)));
       return gateway.stream(gatewayRequest, outOf(response));

@@ -167,11 +167,13 @@ export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: 
         if (runs.has(run)) for (const listener of [...listeners]) listener(run);
       },
     };
+
     const over = createEnding();
     const deadline = clock.now() + run.limit;
     const context = contextOf(host, run, () => Math.max(0, deadline - clock.now()));
     runs.add(run);
     run.changed();
+
     try {
       const timedOut = runner.run(undefined, () => clock.sleep(run.limit, over));
       return await Promise.race([

@@ -122,10 +122,12 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const services: Services = { ...aws.services, ses };
   const table = aws.remote ? await remoteTable(services, openState(database), ids) : TABLE;
   const env = await environmentOf(options, services, table);
+
   const rest = () => time.rest();
   const depsFor = dependenciesOf(options, runtime, { services, env, network, dynamodb: aws.dynamodb, table, rest });
   const routes = hostFunctions(aws.host, depsFor, options.groups);
   const mappings = await mapEventSources(runtime, aws, table, env);
+
   const { dynamodb, sqs, scheduler, kms, s3, eventbridge, host } = aws;
   const time = createTime({
     clock,
@@ -139,6 +141,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   });
   const { requestsPerSecond } = options;
   const gateway = createGateway({ clock, ids, host, routes, log: runtime.warn, requestsPerSecond, enter: time.enter });
+
   return {
     dynamodb,
     sqs,

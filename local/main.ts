@@ -43,6 +43,7 @@ async function start(): Promise<void> {
   // Links of the demo's mails are made before the server listens.
   const address = { url: `http://127.0.0.1:${settings.port}` };
   const startsAt = Date.now() + folder.offset - (isFilled ? WEEK_MS : 0);
+
   let isFilling = isFilled;
   const running = await runService(settings, { ...folder, startsAt, areClientsDirect: () => isFilling }, log, address);
   const prepare = () => prepareDemo(running.tenancy, running.state, demoName(settings), owner);
@@ -54,6 +55,7 @@ async function start(): Promise<void> {
     await running.service.time.advance(Math.max(running.service.clock.now(), Date.now()), { recurring: false });
     release();
   }
+
   if (folder.isNew && !settings.dynamodbEndpoint) await beginSweeps(running.service.depsFor(UNDISTURBED));
   running.service.time.start();
   const demo = await prepare();
@@ -61,6 +63,7 @@ async function start(): Promise<void> {
   const servers = await openServers(settings, running, log, address);
   running.service.stack?.topics.askToConfirm(servers.url);
   const variables = writeVariables(settings, servers.url, demo);
+
   stopOnSignals(async () => {
     log.mute();
     await servers.close();
@@ -68,6 +71,7 @@ async function start(): Promise<void> {
     await running.service.close();
     folder.release();
   });
+
   // Without this, a service that is killed would keep no compiled code, and compile it at every start.
   flushCompileCache();
   // Printed last: a reader may stop the service as soon as it is printed.

@@ -120,6 +120,7 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
     const { records, attempts } = segment;
     let from = 0;
     let threw = false;
+
     try {
       from = firstFailure(records, await host.invoke(target, { Records: records }));
       if (from === records.length) return [];
@@ -127,11 +128,13 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
       threw = true;
       log("A worker failed.", { mapping: name, error: String(error) });
     }
+
     // A batch at which the function throws is split in two, to isolate the record that fails.
     if (threw && records.length > 1) {
       const middle = Math.ceil(records.length / 2);
       return [records.slice(0, middle), records.slice(middle)].map((half) => ({ ...segment, records: half }));
     }
+
     // Progress within the batch resets the count for the rest.
     const tries = from > 0 ? 1 : attempts + 1;
     const rest = { records: records.slice(from), attempts: tries, notBefore: clock.now() + backoff(tries) };

@@ -128,6 +128,7 @@ export function openTenancy(deps: Deps): Tenancy {
       const account = { email, secret: await secret, name: "Owner" };
       const registration = { ...account, workspace_name: name, plan, isConfirmed: true };
       const { user, tenant } = await register(platform, storeOf, registration);
+
       const agentKey = { name: "default", scopes: agentScopes, days: AGENT_KEY_DAYS };
       const [access_token, session, key, sdk_key, agent] = await Promise.all([
         signer.accessToken({ user: user.id, tenant, role: "owner" }),
@@ -136,6 +137,7 @@ export function openTenancy(deps: Deps): Tenancy {
         root().then((found) => sdkKeyFor(found, tenant)),
         createAgentKey(storeOf(tenant), platform, agentKey),
       ]);
+
       return {
         tenant_id: tenant,
         name,

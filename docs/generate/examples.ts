@@ -44,6 +44,7 @@ export function exampleOf(schema: JsonSchema, schemas: Schemas, asked: ExampleOp
   if (schema.const !== undefined) return schema.const;
   if (schema.default !== undefined) return schema.default;
   if (schema.enum) return schema.enum[0];
+
   const [variant] = schema.anyOf ?? schema.oneOf ?? [];
   if (variant) return exampleOf(variant, schemas, asked);
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
@@ -54,6 +55,7 @@ export function exampleOf(schema: JsonSchema, schemas: Schemas, asked: ExampleOp
     const item = exampleOf(schema.items, schemas, { name, whole });
     return Array.from({ length: count }, () => item);
   }
+
   if (type === "integer" || type === "number") return Math.max(schema.minimum ?? 0, name === "sent" ? 1 : 0);
   if (type === "boolean") return true;
   if (type === "string") return textOf(schema, name);

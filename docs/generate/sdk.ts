@@ -22,6 +22,7 @@ function typeOf(schema: JsonSchema, indent = ""): string {
   if (schema.not) return "undefined";
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+
   const variants = schema.anyOf ?? schema.oneOf;
   if (variants) return [...new Set(variants.map((variant) => typeOf(variant, indent)))].join(" | ");
   if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one }, indent)).join(" | ");
@@ -29,6 +30,7 @@ function typeOf(schema: JsonSchema, indent = ""): string {
     const element = items ? typeOf(items, indent) : FREE;
     return /^[\w.]+$/.test(element) ? `${element}[]` : `(${element})[]`;
   }
+
   if (type === "integer" || type === "number") return "number";
   if (type === "string" || type === "boolean" || type === "null") return type;
   if (type !== "object") return FREE;

@@ -45,6 +45,7 @@ export function apnsSink(deps: SinkDeps): Sink {
       headers: { "apns-id": id },
       body: { reason, ...(status === 410 && { timestamp: clock.now() }) },
     });
+
     if (method !== "POST") return refuse(405, "MethodNotAllowed");
     const [, , device] = /^\/3\/(device)\/([^/]+)$/.exec(path) ?? [];
     if (!device) return refuse(404, "BadPath");
@@ -55,6 +56,7 @@ export function apnsSink(deps: SinkDeps): Sink {
       const [words, fine] = ["InvalidProviderToken", refuse(400, "BadDeviceToken")];
       return acceptCredentials(deps, "ios", { words, refuse: (said) => refuse(403, said), fine });
     }
+
     if (!UUID.test(id)) return refuse(400, "BadMessageId");
     if (!headers["apns-topic"]) return refuse(400, "MissingTopic");
     if (!headers["apns-push-type"]) return refuse(400, "InvalidPushType");
@@ -62,6 +64,7 @@ export function apnsSink(deps: SinkDeps): Sink {
     if (!["1", "5", "10"].includes(headers["apns-priority"] ?? "10")) return refuse(400, "BadPriority");
     if (body.length === 0) return refuse(400, "PayloadEmpty");
     if (body.length > MAX_PAYLOAD_BYTES) return refuse(413, "PayloadTooLarge");
+
     const payload = readJson(body);
     const { alert } = (payload?.aps ?? {}) as { alert?: { title?: string; body?: string } };
     if (!payload || !alert) return refuse(400, "BadPayload");

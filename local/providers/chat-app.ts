@@ -132,9 +132,11 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
     if (method === "POST" && edge === "messages") return send(body, headers);
     if (method === "POST" && edge === "message_templates") return createTemplate(place, body);
     if (method === "GET" && edge === "message_templates") return listTemplates(place, query);
+
     const submitted = method === "POST" && !edge ? templates.find(place) : undefined;
     if (submitted) return changeTemplate(submitted, body);
     if (method !== "GET" || edge) return refuse(400, 100, `Unsupported ${method.toLowerCase()} request.`);
+
     // The first read completes the review: approved, unless a test decided otherwise.
     if (templates.find(place)?.status === "PENDING") templates.decide(place, "APPROVED");
     const template = templates.find(place);
@@ -142,6 +144,7 @@ export function chatAppSink(deps: SinkDeps & { templates: ChatTemplates }): Sink
       const { id, name, status, rejected_reason } = template;
       return { status: 200, body: { id, name, status, rejected_reason } };
     }
+
     return acceptCredentials(deps, "chat_app", {
       words: INVALID_TOKEN,
       refuse: (said) => refuse(401, 190, said),

@@ -54,6 +54,7 @@ export function fcmSink(deps: SinkDeps): Sink {
       status: 400,
       body: { error, error_description },
     });
+
     if (form.get("grant_type") !== GRANT) return no("unsupported_grant_type", "Invalid grant_type");
     const { iss, scope, aud, iat, exp } = assertion?.claims ?? {};
     const now = clock.now() / SECOND;
@@ -62,6 +63,7 @@ export function fcmSink(deps: SinkDeps): Sink {
     if (scope !== SCOPE) return no("invalid_scope", "Empty or missing scope not allowed.");
     if (!(Number(iat) <= now + 60 && Number(exp) > now && Number(exp) - Number(iat) <= HOUR / SECOND))
       return no("invalid_grant", "Invalid JWT: Token must be a short-lived token and in a reasonable timeframe.");
+
     const access_token = `ya29.${ids.uuid()}`;
     issued.set(access_token, clock.now() + HOUR);
     return { status: 200, body: { access_token, expires_in: HOUR / SECOND, token_type: "Bearer" } };
@@ -73,6 +75,7 @@ export function fcmSink(deps: SinkDeps): Sink {
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
     if (!((issued.get(token) ?? 0) > clock.now()))
       return refuse(401, "UNAUTHENTICATED", "Request had invalid authentication credentials.");
+
     const { message, validate_only } = (readJson(body) ?? {}) as { message?: Message; validate_only?: boolean };
     if (!message?.token) return invalid("message.token", "Recipient of the message is not set.");
     if (validate_only)
@@ -81,11 +84,13 @@ export function fcmSink(deps: SinkDeps): Sink {
         refuse: (said) => refuse(403, "PERMISSION_DENIED", said),
         fine: invalid("message.token", "The registration token is not a valid FCM registration token"),
       });
+
     const { notification = {}, data = {} } = message;
     const wrong = Object.entries(data).find(([name, value]) => typeof value !== "string" || RESERVED.test(name));
     if (wrong) return invalid(`message.data[${wrong[0]}]`, `Invalid value at 'message.data': ${wrong[0]}`);
     if (Buffer.byteLength(JSON.stringify([notification, data])) > MAX_PAYLOAD_BYTES)
       return invalid("message", "Android message is too big");
+
     const { subscriber_id, notification_id: job_id } = data;
     const { title, body: text } = notification;
     const whose = { channel: "android", to: message.token, subscriber_id, job_id } as const;

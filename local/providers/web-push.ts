@@ -48,6 +48,7 @@ export function webPushSink(deps: SinkDeps): Sink {
     const wrong = vapidError(headers.authorization ?? "", origin);
     if (wrong) return refuse(403, wrong);
     if (!/^\d{1,9}$/.test(headers.ttl ?? "")) return refuse(400, "Missing TTL header");
+
     if (CHECK.test(path)) {
       const [words, fine] = ["VAPID public key mismatch", refuse(404, "No such subscription")];
       return acceptCredentials(deps, "web_push", { words, refuse: (said) => refuse(403, said), fine });
@@ -55,12 +56,14 @@ export function webPushSink(deps: SinkDeps): Sink {
     if (headers["content-encoding"] !== "aes128gcm") return refuse(400, "Invalid content encoding");
     if (headers.topic !== undefined && !TOPIC.test(headers.topic)) return refuse(400, "Invalid topic");
     if (body.length > MAX_BODY_BYTES) return refuse(413, "Payload too large");
+
     const opened = openPush(body);
     const message = opened && readJson(opened);
     const { subscriber_id, notification_id: job_id } = (message?.data ?? {}) as Record<string, unknown>;
     const { title, body: words } = (message ?? {}) as Record<string, unknown>;
     const payload = { ...message, encrypted: body.toString("base64url") };
     const whose = { channel: "web_push", to: `${origin}${path}`, subscriber_id, job_id } as const;
+
     return accept(
       deps,
       { ...whose, title, body: words, payload, headers },

@@ -34,6 +34,7 @@ export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSe
     const signed = await signedIds();
     return signed === undefined ? {} : { "x-user-hash": signed };
   };
+
   const endpoints = methodsOf<BrowserEndpoints>(browserRoutes, settings, credentials, hashes);
   const { upsert } = endpoints.subscribers;
   endpoints.subscribers.upsert = async (...args) => {
@@ -44,6 +45,7 @@ export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSe
   };
   const { create } = endpoints.events;
   endpoints.events.create = (body, ...more) => create(stamped(withKeys(body)), ...more);
+
   const stream: BrowserClient["stream"] = (subscriberId, options) =>
     openStream(
       {
@@ -56,5 +58,6 @@ export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSe
       requiredId("stream", "subscriberId", subscriberId),
       options,
     );
+
   return { ...endpoints, stream, signedIds };
 }

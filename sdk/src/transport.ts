@@ -233,6 +233,7 @@ function methodOf(
     const content = body && rest.shift();
     const search = query ? queryText(rest.shift() as object | undefined) : "";
     const options = callOptions(route, rest.shift());
+
     const inBody = (content as { idempotency_key?: unknown } | undefined)?.idempotency_key;
     const key = idempotent && inBody === undefined ? (options.idempotencyKey ?? newKey()) : undefined;
     const payload = body === "json" ? () => JSON.stringify(content) : (content as FormData | undefined);
@@ -243,6 +244,7 @@ function methodOf(
       ...(key !== undefined && { "idempotency-key": key }),
       ...(options.ifVersion !== undefined && { "if-match": `"${options.ifVersion}"` }),
     };
+
     const url = rootOf(settings) + filled + (search && `?${search}`);
     // A change with `ifVersion` is not repeated: if the first attempt succeeded, the version is another one.
     const isRepeatable = REPEATABLE.has(verb) && options.ifVersion === undefined;

@@ -153,6 +153,7 @@ function render(
     return button;
   });
   close.addEventListener("click", () => answers.dismissed());
+
   const isModal = format === "modal" || format === "fullscreen";
   const named = {
     part: `box ${format}`,
@@ -169,6 +170,7 @@ function render(
     make("div", { part: "actions", class: "actions" }, ...buttons),
     close,
   );
+
   root.append(box);
   container.append(host);
   if (box instanceof HTMLDialogElement) {
@@ -179,6 +181,7 @@ function render(
     });
     box.showModal();
   }
+
   return () => {
     if (box instanceof HTMLDialogElement) box.close();
     host.remove();

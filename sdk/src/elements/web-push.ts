@@ -83,16 +83,19 @@ export async function registerWebPush(
     return { status: options.hasConsent ? "denied" : "no_consent" };
   }
   if ((await Notification.requestPermission()) !== "granted") return { status: "denied" };
+
   const type = options.isModule === false ? "classic" : "module";
   await navigator.serviceWorker.register(options.worker, { type });
   const { pushManager } = await navigator.serviceWorker.ready;
   const subscription = await subscriptionOf(pushManager, options.vapidPublicKey);
   const { endpoint, keys } = subscription.toJSON();
+
   const { id, subscriber_id } = await client.devices.create({
     external_id: options.externalId,
     platform: "web",
     subscription: { endpoint: endpoint!, keys: { p256dh: keys!.p256dh!, auth: keys!.auth! } },
   });
+
   remember({ id, subscriber: subscriber_id });
   await keepSignedIds(client, options.externalId);
   return { status: "registered", deviceId: id };

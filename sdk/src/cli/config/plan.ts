@@ -86,9 +86,11 @@ function stepOf(kind: Kind, { file, key, renamedFrom, document }: FileDocument, 
     sameKey ?? (old?.editability.kind === "editable" || old?.editability.kind === "blocked" ? old : undefined);
   const step = { kind, key, file, changes: [], document: completed(document, found?.document ?? {}, kind) };
   if (!found) return { ...step, action: "create" };
+
   const { id, editability, resource } = found;
   const changes = changesOf(document, found.document, kind);
   const known = { ...step, id, found, changes };
+
   if (editability.kind === "left") return { ...known, changes: [], action: "left", reason: editability.reason };
   if (changes.length === 0) return { ...known, action: kind.isUnfinished?.(resource) ? "finish" : "same" };
   const fixed = changes.find((path) => kind.fixed.includes(path));

@@ -117,6 +117,7 @@ function ownMessages(campaign: Resource, at: At, { report }: Context): { medium:
   const liquid = liquidBy(report, at, undefined);
   const found: { medium: Medium; content: Resource }[] = [];
   const [email, sms] = [of("EmailMessage"), of("SMSMessage")];
+
   if (email) {
     report.rest(at, email, ["Title", "HtmlBody", "Body"], "MessageConfiguration.EmailMessage.");
     const content = emailContent({ subject: email.Title, html: email.HtmlBody, text: email.Body }, liquid, at.name);
@@ -128,9 +129,11 @@ function ownMessages(campaign: Resource, at: At, { report }: Context): { medium:
       report.unmapped(at, "MessageConfiguration.SMSMessage.MessageType", "is TRANSACTIONAL: campaigns are marketing");
     found.push({ medium: "sms", content: { title: at.name, body: liquid(sms.Body, "SMSMessage.Body") ?? at.name } });
   }
+
   const push = { Default: of("DefaultMessage"), APNS: of("APNSMessage"), GCM: of("GCMMessage"), ADM: of("ADMMessage") };
   if (push.APNS ?? push.GCM ?? push.Default)
     found.push({ medium: "push", content: pushContent(push, liquid, at, report) });
+
   report.rest(
     at,
     configuration,

@@ -98,15 +98,18 @@ function graphOf({ Activities, StartActivity }: Resource, at: At, context: Conte
     context.report.unmapped(at, "Activities", `has no ${id}, to which a step leads: the journey ends there`);
     return end;
   };
+
   for (const [id, activity] of Object.entries(activities))
     if (isObject(activity)) stepsOf(id, activity, next, { at, context, steps, activities });
   steps.set(end, { id: end, type: "exit" });
+
   const passed = new Map([...steps].flatMap(([id, { pass }]) => (typeof pass === "string" ? [[id, pass]] : [])));
   const beyond = (id: string, seen: readonly string[] = []): string => {
     const to = passed.get(id);
     if (to === undefined) return id;
     return seen.includes(id) ? end : beyond(to, [...seen, id]);
   };
+
   const start = beyond(next(StartActivity));
   const kept = [...steps]
     .filter(([id]) => !passed.has(id))

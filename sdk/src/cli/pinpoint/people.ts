@@ -88,12 +88,14 @@ export function personOf(endpoint: Resource, report: Report, now: number): Perso
   const user = objectIn(endpoint.User);
   const external_id = ownerOf(endpoint, user);
   if (external_id === "") return undefined;
+
   report.rest(at(endpoint), endpoint, KNOWN);
   report.rest(at(endpoint), user, ["UserId", "UserAttributes"], "User.");
   const { email, phone } = addressesOf(endpoint, report);
   const consented_at = timeOf(endpoint.EffectiveDate, now);
   const hasOptedOut = isOptedOut(endpoint);
   const { timezone, locale, ...placeAttributes } = surroundingsOf(endpoint, report);
+
   const fields = {
     ...objectIn(endpoint.Metrics),
     ...valuesOf(endpoint.Attributes),
@@ -106,6 +108,7 @@ export function personOf(endpoint: Resource, report: Report, now: number): Perso
   reportHidden(endpoint, user, placeAttributes, report);
   const consent = { status: "opted_out" as const, source: SOURCE, ...(consented_at && { consented_at }) };
   const device = deviceOf(endpoint, external_id, report);
+
   return {
     subscriber: {
       external_id,

@@ -90,6 +90,7 @@ function inAppContent({ Content }: Resource, liquid: Liquid, at: At, report: Rep
   report.rest(at, header, ["Header"], "Content.HeaderConfig.");
   report.rest(at, text, ["Body"], "Content.BodyConfig.");
   report.rest(at, rest, ["PrimaryBtn", "SecondaryBtn"], "Content.");
+
   const actions = ["PrimaryBtn", "SecondaryBtn"].flatMap((button) => {
     const configs = objectIn(rest[button]);
     report.rest(at, configs, ["DefaultConfig"], `Content.${button}.`);
@@ -106,6 +107,7 @@ function inAppContent({ Content }: Resource, liquid: Liquid, at: At, report: Rep
       },
     ];
   });
+
   const title = liquid(header.Header, "Header") ?? at.name;
   const in_app = compact({ image_url: liquid(ImageUrl, "ImageUrl"), ...(actions.length > 0 && { actions }) });
   const content = { title, body: liquid(text.Body, "Body") ?? title };

@@ -111,6 +111,7 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
     const path = ofHelper.replace(/\.?\[0\]$/, helper === "join" ? "" : "$&");
     const variable = variableOf(path);
     if (variable === undefined || (helper !== "" && !argument === WITH_TEXT.has(helper))) return leftOut(whole);
+
     const { name, index } = variable;
     if (whole.startsWith("{{{") && field === "HtmlPart")
       report.unmapped(at, field, `has ${whole}, whose value is shown as text: HTML in it is none here`);
@@ -118,6 +119,7 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
     const isText = ["string", "number"].includes(typeof fallback) && !String(fallback).includes('"');
     if (fallback !== undefined && fallback !== null && !isText)
       report.unmapped(at, "DefaultSubstitutions", `has a default of ${path} that cannot be said: it is left out`);
+
     // One value of an attribute is a text here, several are a list: the first of a text is the text.
     const place = index === 0 ? " | first" : `[${index}]`;
     const element = index === undefined ? name : `${name}${place}`;

@@ -39,6 +39,7 @@ export function createWriter(client: Client, report: Report) {
       phone: before?.phone || hasNewPhone,
       traits: before?.traits ?? traits,
     });
+
     if (email !== undefined && !hasNewEmail)
       report.unmapped(at(endpoint), "Address", "is a second email address of its user");
     if (phone !== undefined && !hasNewPhone)
@@ -49,6 +50,7 @@ export function createWriter(client: Client, report: Report) {
         "Attributes",
         "differ from those of another endpoint of its user: of one that both have, one value is kept",
       );
+
     const written = async (body: SubscribersUpsertBody): Promise<string> => {
       const { id } = await client.subscribers.upsert(body);
       if (smsOptOut)
@@ -60,6 +62,7 @@ export function createWriter(client: Client, report: Report) {
         });
       return id;
     };
+
     const refused = (error: unknown) => reportRefused(error, endpoint, report);
     const body = { ...rest, ...(hasNewEmail && { email }), ...(hasNewPhone && { phone }) };
     const id = await written(body).catch(refused);
@@ -70,6 +73,7 @@ export function createWriter(client: Client, report: Report) {
       if (body.consent || smsOptOut) return keptOptOut(written, body, { endpoint, report });
       return undefined;
     }
+
     if (device && (await client.devices.create(device).catch(refused)) === undefined) return id;
     report.count("endpoints written");
     return id;
