@@ -10,12 +10,15 @@ import {
 import type { Clock } from "../shared/kernel/clock.ts";
 import { type Deps, NO_TENANT } from "../shared/kernel/deps.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
+import type { PlanName } from "../shared/rules/plans.ts";
 import { platformWrite } from "../shared/store/context.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { minuteOf, SweepItem } from "../shared/store/platform-items.ts";
 import { queueVariable } from "../shared/store/queue-sender.ts";
+import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
 import { isAwsFailure, type Services, type SesEvent, type Sqs, type Wire } from "./aws/index.ts";
 import { ACCOUNT, REGION } from "./lambda.ts";
+import { HOST } from "./local-clients.ts";
 import type { State } from "./state.ts";
 
 export const TABLE = "engagement";
@@ -39,6 +42,35 @@ const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 interface OptionalResources {
   eventBus?: string | undefined;
   archiveBucket?: string | undefined;
+}
+
+interface EnvironmentOptions {
+  plan?: PlanName | undefined;
+  env?: Readonly<Record<string, string>> | undefined;
+  baseUrl?: (() => string) | undefined;
+}
+
+/** Creates the table, queues, keys and buckets. @returns the environment variables of all functions. */
+export async function environmentOf(
+  { plan, env, baseUrl = () => HOST }: EnvironmentOptions,
+  services: Services,
+  table: string,
+) {
+  return {
+    ...(await makeResources(services, table, { eventBus: env?.EVENT_BUS, archiveBucket: env?.ARCHIVE_BUCKET })),
+    TOKEN_ISSUER: HOST,
+    get BASE_URL() {
+      return baseUrl();
+    },
+    TOKEN_AUDIENCE: "engagement-dashboard",
+    DEFAULT_PLAN: plan ?? "enterprise",
+    REGISTRATION: "open",
+    MAIL_SENDER: "no-reply@example.com",
+    VERSION: versionOf(),
+    COMMIT: UNKNOWN_COMMIT,
+    REGION: "local",
+    ...env,
+  };
 }
 
 /** Creates what is missing. @returns the environment variables that name the resources. */

@@ -1,7 +1,8 @@
-// The metrics that the alarms of a template watch: log lines count them, in CloudWatch's embedded metric format.
+// The metrics that the alarms of a template watch: log lines count them, in CloudWatch's embedded metric format, or AWS does.
 import { SECOND } from "../shared/kernel/clock.ts";
 import type { LogEntry } from "../shared/kernel/deps.ts";
-import { textIn } from "./template.ts";
+import type { Counted } from "./account-metrics.ts";
+import { type LocalStack, textIn } from "./template.ts";
 
 interface Metric {
   Namespace: string;
@@ -68,6 +69,24 @@ export function pointsOf(line: LogEntry): [key: string, point: Point][] {
   );
 }
 
+/** Dimensions that name the one resource of their kind. */
+const ofTheOnly = ["ApiId", "TableName", "ScheduleGroup"];
+
+/**
+ * What is counted in the account under a metric of the template; undefined where nothing is. A resource is called there as in the
+ * template, without the name of the stack that stands before.
+ */
+export function countedAs({ name, template }: LocalStack, { Namespace, MetricName, Dimensions = [] }: Partial<Metric>) {
+  const [dimension, ...more] = Dimensions;
+  if (more.length > 0) return undefined;
+  const resourceOf = (value: unknown) => template.Resources[textIn(value).split(".")[0]!]?.Properties ?? {};
+  const { FunctionName, QueueName = FunctionName } = resourceOf(dimension?.Value ?? "");
+  const of = !dimension || ofTheOnly.includes(dimension.Name) ? "" : textIn(QueueName).slice(name.length + 1);
+  return [Namespace, MetricName, of].join(" ");
+}
+
+export const keyOfCounted = ({ namespace, name, of = "" }: Counted) => [namespace, name, of].join(" ");
+
 interface EmbeddedMetric {
   Namespace: string;
   Dimensions: string[][];
@@ -76,11 +95,10 @@ interface EmbeddedMetric {
 
 type Points = ReadonlyMap<string, readonly Point[]>;
 
-/** The sum of a metric in a period that ended so many periods ago; undefined without data. */
-function sumIn(
+/** The sum or the maximum of a metric in a period that ended so many periods ago; undefined without data. */
+function statisticIn(
   points: Points,
-  metric: Partial<Metric>,
-  periodSeconds: number,
+  { metric, Period: periodSeconds, Stat }: WatchedMetric,
   now: number,
   ago: number,
 ): number | undefined {
@@ -88,7 +106,10 @@ function sumIn(
   const within = (points.get(keyOfMetric(metric)) ?? []).filter(
     ({ at }) => at <= end && at > end - periodSeconds * SECOND,
   );
-  return within.length === 0 ? undefined : within.reduce((sum, { value }) => sum + value, 0);
+  const values = within.map(({ value }) => value);
+  if (values.length === 0) return undefined;
+  if (Stat === "Maximum") return Math.max(...values);
+  return Stat === "Sum" ? values.reduce((sum, value) => sum + value, 0) : undefined;
 }
 
 interface WatchedMetric {
@@ -107,12 +128,12 @@ export function metricsOf({ Metrics, Period = 0, Statistic, ...metric }: Definit
 
 /**
  * An alarm's value in a period that ended so many periods ago: of one metric, or of a sum of metrics, where a metric
- * without data counts as zero. Metrics that only AWS counts have no data here.
+ * without data counts as zero. What CloudFront and SES count has no data here.
  */
 export function valueIn(definition: Definition, points: Points, now: number, ago: number): number | undefined {
-  const sums = metricsOf(definition).map(({ id, metric, Period, Stat }) => ({
-    term: `FILL(${id}, 0)`,
-    sum: Stat === "Sum" ? sumIn(points, metric, Period, now, ago) : undefined,
+  const sums = metricsOf(definition).map((watched) => ({
+    term: `FILL(${watched.id}, 0)`,
+    sum: statisticIn(points, watched, now, ago),
   }));
   const { Expression } = definition.Metrics?.find(({ ReturnData }) => ReturnData) ?? {};
   if (Expression === undefined) return sums[0]?.sum;

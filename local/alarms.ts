@@ -3,9 +3,12 @@ import { type Clock, MINUTE, SECOND, timestamp } from "../shared/kernel/clock.ts
 import type { LogEntry } from "../shared/kernel/deps.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
 import { withMetrics } from "../shared/runtime/metrics.ts";
+import { type AccountMetrics, type Counted, countAccount } from "./account-metrics.ts";
 import {
   comparisons,
+  countedAs,
   type Definition,
+  keyOfCounted,
   keyOfMetric,
   metricsOf,
   type Point,
@@ -47,6 +50,8 @@ interface SeenAlarm {
 interface Alarms extends StandIn {
   /** Counts a line of the log, if it carries a metric. */
   count(entry: LogEntry): void;
+  /** Counts what AWS itself counts. */
+  record(counted: Counted): void;
   /** The alarms that are or were in another state than OK. */
   seen(): SeenAlarm[];
 }
@@ -66,6 +71,8 @@ export interface OpenedStack {
   alarms: Alarms;
   topics: Topics;
   parameters: StandIn;
+  /** What AWS itself counts. */
+  metrics: AccountMetrics;
   /** Logs an entry, and counts its metrics. */
   log(entry: LogEntry): void;
 }
@@ -75,20 +82,25 @@ export function openStack(stack: LocalStack, { clock, ids, database, log }: Stac
   const topics = createTopics(stack.template, openState(database), (source, to) => {
     record({ clock, ids, outbox, faults: { take: () => undefined } }, itemOf(source, to));
   });
-  const alarms = createAlarms(stack, clock, topics, log);
+  const metrics = countAccount({ now: clock.now, count: (counted) => alarms.record(counted) });
+  const alarms = createAlarms(stack, { clock, topics, log, lookAtAccount: metrics.look });
   const logAndCount = (entry: LogEntry) => {
     log(entry);
     alarms.count(entry);
   };
-  return { alarms, topics, parameters: createParameters(stack), log: logAndCount };
+  return { alarms, topics, metrics, parameters: createParameters(stack), log: logAndCount };
 }
 
-function createAlarms(
-  { name: stackName, template }: LocalStack,
-  clock: Pick<Clock, "now">,
-  topics: Pick<Topics, "publish" | "subscriptionsOf">,
-  log: (entry: LogEntry) => void,
-): Alarms {
+interface AlarmDeps {
+  clock: Pick<Clock, "now">;
+  topics: Pick<Topics, "publish" | "subscriptionsOf">;
+  log(entry: LogEntry): void;
+  /** Counts what has to be looked at, such as a queue. */
+  lookAtAccount(): void;
+}
+
+function createAlarms(stack: LocalStack, { clock, topics, log, lookAtAccount }: AlarmDeps): Alarms {
+  const { name: stackName, template } = stack;
   const points = new Map<string, Point[]>();
   const definitions = ofType(template, "AWS::CloudWatch::Alarm").map(([, given]) => given as unknown as Definition);
   const watched = new Set(
@@ -137,10 +149,30 @@ function createAlarms(
     );
   };
   const lookAtAll = () => alarms.forEach(look);
+  const lookAnew = () => {
+    lookAtAccount();
+    lookAtAll();
+  };
+
+  /** The metrics of the template by what is counted in the account, and the alarms that watch them. */
+  const ofAccount = Map.groupBy(
+    alarms.flatMap((alarm) =>
+      metricsOf(alarm.definition).map(({ metric }) => ({
+        alarm,
+        key: keyOfMetric(metric),
+        as: countedAs(stack, metric),
+      })),
+    ),
+    ({ as }) => as,
+  );
+  const add = (key: string, point: Point) => {
+    const oldest = clock.now() - longest * SECOND;
+    points.set(key, [...(points.get(key) ?? []).filter(({ at }) => at > oldest), point]);
+  };
 
   const operations: Record<string, (input: Wire) => Wire> = {
     DescribeAlarms: ({ AlarmNamePrefix: prefix = "", AlarmNames: names, NextToken = 0 }) => {
-      lookAtAll();
+      lookAnew();
       const asked = alarms.filter(({ name }) =>
         Array.isArray(names) ? names.includes(name) : name.startsWith(String(prefix)),
       );
@@ -169,13 +201,17 @@ function createAlarms(
     count: (entry) => {
       const counted = pointsOf(withMetrics(entry, clock.now())).filter(([key]) => watched.has(key));
       if (counted.length === 0) return;
-      const kept = (at: number) => at > clock.now() - longest * SECOND;
-      for (const [key, point] of counted)
-        points.set(key, [...(points.get(key) ?? []).filter(({ at }) => kept(at)), point]);
+      for (const [key, point] of counted) add(key, point);
       lookAtAll();
     },
+    record: (counted) => {
+      const watching = ofAccount.get(keyOfCounted(counted)) ?? [];
+      for (const key of new Set(watching.map((watched) => watched.key)))
+        add(key, { at: clock.now(), value: counted.value });
+      for (const { alarm } of watching) look(alarm);
+    },
     seen: () => {
-      lookAtAll();
+      lookAnew();
       return alarms.filter(({ reason }) => reason !== "").map(shown);
     },
     operate: async (operation, input) => {

@@ -90,9 +90,16 @@ interface LambdaHostOptions {
   ids: Ids;
   /** Invocations at once of all functions; more are throttled. */
   accountConcurrency?: number | undefined;
+  /** An invocation was throttled. */
+  onThrottle?: ((functionName: string) => void) | undefined;
 }
 
-export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: LambdaHostOptions): LambdaHost {
+export function createLambdaHost({
+  clock,
+  ids,
+  accountConcurrency = Infinity,
+  onThrottle,
+}: LambdaHostOptions): LambdaHost {
   let invocations = 0;
   const functions = new Map<string, HostedFunction>();
   const runs = new Set<Run>();
@@ -208,8 +215,10 @@ export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: 
     invoke: async (name, event, lineage) => {
       const host = find(name);
       const payload = requestOf(event, host.payloadLimit !== false);
-      if (invocations >= accountConcurrency)
+      if (invocations >= accountConcurrency) {
+        onThrottle?.(name);
         throw awsFailure("TooManyRequestsException", "Rate Exceeded.", { status: 429 });
+      }
       const work = async (handler: AnyHandler, context: Context) => {
         const answer = await handler(JSON.parse(payload), context);
         return responseOf(answer, host.payloadLimit !== false);
@@ -221,7 +230,10 @@ export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: 
       const host = find(name);
       const payload = requestOf(event, true);
       const isFull = host.idle.length === 0 && host.alive >= (host.concurrency ?? DEFAULT_CONCURRENCY);
-      if (isFull || invocations >= accountConcurrency) return throttle(out);
+      if (isFull || invocations >= accountConcurrency) {
+        onThrottle?.(name);
+        return throttle(out);
+      }
       const response = responseStream(out);
       return execute(host, async (handler, context) => {
         await Promise.all([handler(JSON.parse(payload), response.stream, context), response.finished]);

@@ -7,8 +7,8 @@ import type { Ids } from "../shared/kernel/ids.ts";
 import type { PlanName } from "../shared/rules/plans.ts";
 import type { FunctionDeps } from "../shared/runtime/deps.ts";
 import { systemIds } from "../shared/runtime/system.ts";
-import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
-import { mailEventsTo, makeResources, remoteTable, TABLE } from "./account.ts";
+import { environmentOf, mailEventsTo, remoteTable, TABLE } from "./account.ts";
+import { uncounted } from "./account-metrics.ts";
 import { type OpenedStack, openStack } from "./alarms.ts";
 import {
   createDynamoDb,
@@ -42,7 +42,7 @@ import { createGateway, type Gateway } from "./gateway.ts";
 import { hostFunctions } from "./hosted-functions.ts";
 import { ACCOUNT, createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
 import { traceOf } from "./lineage.ts";
-import { createTurns, HOST, localClients, retriesOn } from "./local-clients.ts";
+import { createTurns, localClients, retriesOn } from "./local-clients.ts";
 import type { StreamSource } from "./mapping.ts";
 import { openOutbox } from "./outbox.ts";
 import { createDns } from "./providers/dns.ts";
@@ -157,7 +157,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     ids,
     time,
     host,
-    gateway: withDocumentation(withFiles(gateway, { ...services, s3 })),
+    gateway: withDocumentation(withFiles(runtime.metrics.gateway(gateway), { ...services, s3 })),
     database,
     env,
     depsFor,
@@ -176,14 +176,23 @@ function openRuntime(options: LocalServiceOptions) {
   const warn = (message: string, details?: object) => log({ level: "warn", message, ...details });
   const deps = { clock, ids, database: openDatabase(file), log };
   const stack = options.stack && openStack(options.stack, deps);
-  return { ...deps, ...(stack && { log: stack.log }), dns: createDns(), changes: createChangeSignal(), stack, warn };
+  const metrics = stack?.metrics ?? uncounted;
+  return {
+    ...deps,
+    ...(stack && { log: stack.log }),
+    metrics,
+    dns: createDns(),
+    changes: createChangeSignal(),
+    stack,
+    warn,
+  };
 }
 type Runtime = ReturnType<typeof openRuntime>;
 
 /** The embedded AWS services, and the host of the functions that some of them invoke. */
 function openAws(
   { dynamodbEndpoint, faults = {}, queueFaults = {}, signingKey, accountConcurrency }: LocalServiceOptions,
-  { clock, ids, database }: Runtime,
+  { clock, ids, database, metrics }: Runtime,
 ) {
   const deps = { clock, ids, database };
   const remote = dynamodbEndpoint ? createRemoteDynamoDb(dynamodbEndpoint) : undefined;
@@ -192,14 +201,14 @@ function openAws(
   const kms = createKms(signingKey === undefined ? deps : { ...deps, rsaKey: () => signingKey });
   const s3 = createS3(deps);
   const eventbridge = createEventBridge({ clock, ids, account: ACCOUNT, region: REGION });
-  const host = createLambdaHost({ clock, ids, accountConcurrency });
+  const host = metrics.host(createLambdaHost({ clock, ids, accountConcurrency, onThrottle: metrics.throttled }), sqs);
   const scheduler = createScheduler({
     ...deps,
-    deliver: async ({ arn, input }) => {
+    deliver: metrics.delivery(async ({ arn, input }) => {
       if (arn.startsWith("arn:aws:lambda:")) return void (await host.invoke(functionIn(arn), JSON.parse(input)));
       const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: arn.split(":").at(-1) });
       await sqs.operate("SendMessage", { QueueUrl, MessageBody: input });
-    },
+    }),
   });
   const services = { dynamodb, sqs, scheduler, kms, s3, eventbridge };
   return { remote, ...services, host, services };
@@ -237,29 +246,6 @@ function openNetwork(options: LocalServiceOptions, runtime: Runtime): LocalNetwo
   });
 }
 
-/** Creates the table, queues, keys and buckets. @returns the environment variables of all functions. */
-async function environmentOf(
-  { plan, env, baseUrl = () => HOST }: LocalServiceOptions,
-  services: Services,
-  table: string,
-) {
-  return {
-    ...(await makeResources(services, table, { eventBus: env?.EVENT_BUS, archiveBucket: env?.ARCHIVE_BUCKET })),
-    TOKEN_ISSUER: HOST,
-    get BASE_URL() {
-      return baseUrl();
-    },
-    TOKEN_AUDIENCE: "engagement-dashboard",
-    DEFAULT_PLAN: plan ?? "enterprise",
-    REGISTRATION: "open",
-    MAIL_SENDER: "no-reply@example.com",
-    VERSION: versionOf(),
-    COMMIT: UNKNOWN_COMMIT,
-    REGION: "local",
-    ...env,
-  };
-}
-
 interface FunctionSettings {
   services: Services;
   env: Readonly<Record<string, string>>;
@@ -274,12 +260,15 @@ const workerNames: ReadonlySet<string> = new Set(workers.map(({ name }) => name)
 /** The dependencies that a function is created with, by its name. */
 function dependenciesOf(
   { hooks, baseUrl, onRead, areClientsDirect: isDirect }: LocalServiceOptions,
-  { clock, ids, log }: Runtime,
+  { clock, ids, log, metrics }: Runtime,
   { services, env, network, dynamodb, table, rest }: FunctionSettings,
 ): (functionName: string) => FunctionDeps {
   const writeSignals = createWriteSignals(dynamodb, table);
   const turning = createTurns(clock);
-  const hooksOf = (name: string) => (workerNames.has(name) ? turning(hooks?.(name)) : hooks?.(name));
+  const hooksOf = (name: string) => {
+    const counting = metrics.hooks(hooks?.(name));
+    return workerNames.has(name) ? turning(counting) : counting;
+  };
   // A pause of real time would let a move of service time overtake the worker that makes it.
   const settings = { retryStrategy: retriesOn(clock, ids) };
   return (functionName) => ({

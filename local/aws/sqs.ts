@@ -17,6 +17,8 @@ export interface Sqs extends StandIn {
   /** The earliest instant after now at which a message of any queue becomes visible. */
   nextVisible(): number | undefined;
   depth(queue: string): Depth;
+  /** When the oldest message of a queue was sent; undefined without one. */
+  oldest(queue: string): number | undefined;
   meter(): SqsMeter;
   resetMeter(): void;
 }
@@ -239,6 +241,7 @@ export function createSqs(deps: SqsDeps): Sqs {
       return next;
     },
     depth: (queue) => messages.depth(queues.named(queue)),
+    oldest: (queue) => messages.oldest(queues.named(queue)),
     meter: () => ({ ...meter }),
     resetMeter: () => {
       meter = { requests: 0, sent: 0, received: 0 };

@@ -8,7 +8,7 @@ import { createControl } from "../../local/control.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { startHttpServer } from "../../local/http-server.ts";
 import { openTenancy } from "../../local/tenancy.ts";
-import { MINUTE } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { openedStack } from "../infra/support/alarm-account.ts";
 import { EVERYTHING, ofType, type Template, whole } from "../infra/support/template.ts";
 import { openStream } from "../support/sse.ts";
@@ -98,6 +98,55 @@ it("a local alarm adds up the period that the template says, and no more (D1)", 
 
   broken(1);
   expect(mails()).toEqual([expect.stringContaining("StreamFailsAlarm")]);
+});
+
+const nameOfRinging = async (world: TestWorld): Promise<string[]> =>
+  (await ringing(world)).map(({ name }: { name: string }) => /^Engagement-([A-Za-z]+)Alarm/.exec(name)?.[1]);
+
+/** A message that the worker does not understand: it ends among the dead letters. */
+const sendUnknown = (world: TestWorld) =>
+  world.sqs.operate("SendMessage", { QueueUrl: world.env.DELIVER_QUEUE_URL, MessageBody: "{}" });
+
+it("a dead letter of the local service rings the alarm of its queue, which mails (D1)", async () => {
+  const { world } = await withTenant({ stack: stackOf(whole()) });
+  await confirm(world);
+  await sendUnknown(world);
+  await world.advance(2 * HOUR);
+
+  expect(await nameOfRinging(world)).toContain("DeliverDead");
+  expect((await mailed(world)).map(({ title }: { title: string }) => title)).toContainEqual(
+    expect.stringContaining("Engagement-DeliverDeadAlarm"),
+  );
+});
+
+it("a message that is not handled for half an hour rings the alarm of its local queue (D1)", async () => {
+  const { world } = await withTenant({ stack: stackOf(whole()) });
+  await sendUnknown(world);
+  const { DELIVER_QUEUE_URL: QueueUrl } = world.env;
+  await world.sqs.operate("ReceiveMessage", { QueueUrl, VisibilityTimeout: 40 * 60 });
+  await world.advance(25 * MINUTE);
+  expect(await nameOfRinging(world)).toEqual([]);
+  await world.advance(10 * MINUTE);
+
+  expect(await nameOfRinging(world)).toEqual(["DeliverLate"]);
+});
+
+it("throttled invocations and server errors ring the alarms of the account and of the API (D1)", async () => {
+  const { world, tenant } = await withTenant({ stack: stackOf(whole()), accountConcurrency: 1 });
+  const as = await tenant.dashboard();
+  await Promise.all(Array.from({ length: 8 }, () => world.call("GET /api/v1/lists", { as })));
+
+  expect(await nameOfRinging(world)).toEqual(expect.arrayContaining(["ApiFails", "Throttled"]));
+});
+
+it("throttled calls of the table ring its local alarm, by a fault of the control surface (D1)", async () => {
+  const { world, tenant } = await withTenant({ stack: stackOf(whole()) });
+  const as = await tenant.dashboard();
+  await world.call("POST /_local/faults", { body: { channel: "aws:dynamodb" } });
+  for (let n = 0; n < 6; n++) await world.call("GET /api/v1/lists", { as });
+  await world.call("DELETE /_local/faults");
+
+  expect(await nameOfRinging(world)).toContain("TableThrottled");
 });
 
 it("npm run operate -- alarms ring NAME rings an alarm of the local service, which mails (D18)", async () => {

@@ -79,6 +79,10 @@ export function memoryMessages(undo: Undo): MessageRows {
       }
       return depth;
     },
+    oldest: (queue, sentAfter) => {
+      const sent = listOf(queue).flatMap((message) => (message.sent > sentAfter ? [message.sent] : []));
+      return sent.length === 0 ? undefined : sent.reduce((first, at) => Math.min(first, at));
+    },
   };
 }
 

@@ -55,6 +55,8 @@ export interface MessageRows {
   /** How many were sent after `sentAfter` and are visible, counted up to `most`. */
   ready(queue: string, now: number, sentAfter: number, max: number): number;
   depth(queue: string, now: number, sentAfter: number): Depth;
+  /** When the oldest of those that were sent after `sentAfter` was sent. */
+  oldest(queue: string, sentAfter: number): number | undefined;
 }
 
 export function sqlMessages(prepared: () => Database): MessageRows {
@@ -107,6 +109,10 @@ export function sqlMessages(prepared: () => Database): MessageRows {
       delayed: count(queue, now, sentAfter, "visible > ? AND received = 0"),
       inFlight: count(queue, now, sentAfter, "visible > ? AND received > 0"),
     }),
+    oldest: (queue, sentAfter) => {
+      const sql = "SELECT min(sent) AS sent FROM sqs_messages WHERE queue = ? AND sent > ?";
+      return (prepared().first(sql, queue, sentAfter)?.sent as number | null) ?? undefined;
+    },
   };
 }
 

@@ -145,6 +145,7 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
 
     nextVisible,
 
+    oldest: (queue: Queue) => rows.oldest(queue.name, retainedFrom(queue)),
     depth: (queue: Queue): Depth => rows.depth(queue.name, clock.now(), retainedFrom(queue)),
 
     /**
