@@ -38,7 +38,7 @@ const REFUSED = words(
   "denied rejected disallowed disagreed didnotagree doesnotagree expired abgelaufen nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
   "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
   "nichtinteressiert pasintéressé pasintéressée nointeresado nointeresada noninteressato noninteressata naointeressado nietgeinteresseerd niezainteresowany",
-  "negato negata negado negada negadas nonegiven noneprovided geweigerd odmowa nolonger notanymore storniert annullato annulé plusintéressé out 停止 停止中 解除",
+  "negato negata negado negada negadas nonegiven noneprovided geweigerd odmowa nolonger notanymore storniert annullato annulé plusintéressé out 停止 停止中 解除 غيرموافق",
 );
 /** Words for a person who gets no mail elsewhere, for whatever reason. */
 const SWITCHED_OFF = words(

@@ -59,16 +59,16 @@ export const usualNames: Record<Standard, readonly string[]> = {
     mobilfunknummer | mobilfunk | mobilfunknr | mobilnr | mobilrufnummer | telefon mobil | tel mobil | telefon privat | phone e164 |
     mobile e164 | tlf | tlf móvil | teléfono de contacto | número de contacto | telefone de contacto | numero di cellulare |
     telefoonnummer mobiel | mobiele nummer | gsm nummer | tel komórkowy | nr telefonu komórkowego | nr tel | tel cellulare | telefon kom | tel kom | sms address | channels sms address | billing phone | customer phone |
-    customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | رقم الجوال | الجوال | رقم الهاتف | الهاتف | טלפון | טלפון נייד | 手机 | 手机号 | 手机号码 | 手機 | 手機號碼 | 行動電話 | 전화 | 휴대폰번호 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話 |
+    customer mobile | shipping phone | telefonszám | mobilszám | telefonní číslo | puhelin | puhelinnumero | τηλέφωνο | κινητό | cep telefonu | cep | telefon numarası | телефон | رقم الجوال | الجوال | رقم الهاتف | الهاتف | טלפון | טלפון נייד | 手机 | 手机号 | 手机号码 | 手機 | 手機號碼 | 行動電話 | 전화 | 휴대폰번호 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話 |
     whatsapp number | wa id | whatsapp id
   `),
   first_name: listed(`
     first_name | fname | given name | forename | first | vorname | rufname | prénom | nombre | nombres | primer nombre | nome |
-    primeiro nome | nome próprio | voornaam | imię | 名 | adı | isim | الاسم الأول | имя | שם פרטי
+    primeiro nome | nome próprio | voornaam | imię | 名 | förnamn | fornavn | etunimi | keresztnév | adı | isim | الاسم الأول | имя | שם פרטי
   `),
   last_name: listed(`
     last_name | lname | surname | family name | last | nachname | familienname | nom | nom de famille | apellidos | apellido |
-    primer apellido | cognome | sobrenome | apelido | último nome | achternaam | familienaam | nazwisko | 姓 | 苗字 | soyad | soyadı | soyisim | اسم العائلة | фамилия | שם משפחה
+    primer apellido | cognome | sobrenome | apelido | último nome | achternaam | familienaam | nazwisko | 姓 | 苗字 | efternamn | efternavn | sukunimi | vezetéknév | soyad | soyadı | soyisim | اسم العائلة | фамилия | שם משפחה
   `),
   timezone: listed(`
     timezone id | iana time zone | timezone | time zone | timezone name | tz | zeitzone | fuseau horaire | zona horaria |
@@ -89,7 +89,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     opt in timestamp | opted in at | email opted in at | email opt in at | email opt in time | email opt in date |
     double opt in date | subscribed at | subscribed on | subscription date | einwilligung am | einwilligungsdatum |
     opt-in-datum | date de consentement | fecha de consentimiento | data do consentimento | data consenso |
-    datum toestemming | data zgody | izin tarihi | onay tarihi | تاريخ الموافقة | дата согласия | 同意日 | 同意日時
+    datum toestemming | data zgody | permission date | date d'abonnement | izin tarihi | onay tarihi | تاريخ الموافقة | дата согласия | 同意日 | 同意日時
   `),
   consent_source: listed(`
     consent_source | opt in source | email opt in source | consent method | signup source | marketing consent source |

@@ -81,7 +81,7 @@ export const IN = any(
   "ニュースレター メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
   "(?:eposta|sms|gsm|ileti|pazarlama|kampanya|ticari|iys)[a-z]*(?:izin|izni|onay) ebulten bulten(?:abone|$) ^abone$ aboneol",
   "nyhetsbrev nyhedsbrev uutiskirje samtyck samtykk prenumerer tilmeld suostumus markkinointilupa souhlas suhlas odbernovin",
-  "الاشتراك مشترك النشرةالبريدية موافقة הסכמה דיוור ניוזלטר hirlevel feliratkoz ενημερωτικ подпис рассылк согласи підпис розсилк 订阅 訂閱 接收邮件 接收郵件 수신동의 마케팅동의 구독",
+  "الاشتراك مشترك النشرةالبريدية موافق استقبالالعروض استقبالالرسائل הסכמה דיוור ניוזלטר hirlevel feliratkoz ενημερωτικ подпис рассылк согласи підпис розсилк 订阅 訂閱 接收邮件 接收郵件 수신동의 마케팅동의 구독",
 );
 
 /**

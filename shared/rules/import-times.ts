@@ -74,10 +74,11 @@ function monthOf(name: string): number | undefined {
 }
 
 /**
- * Replaces the name of a month by figures, and adds separators: `4 Mar 2024`, `4. März 2024`, `20240304`, `2024年3月4日`.
+ * Replaces the name of a month by figures, and adds separators: `4 Mar 2024`, `4. März 2024`, `20240304`, `2024年3月4日`,
+ * `2024. 3. 4.`
  */
 function inFigures(text: string): string {
-  const signed = text.replace(/^(\d{4})年(\d{1,2})月(\d{1,2})日/, "$1-$2-$3");
+  const signed = text.replace(/^(\d{4})(?:[年년]|\.(?= )) ?(\d{1,2})(?:[月월]|\.(?= )) ?(\d{1,2})[日일.]?/, "$1-$2-$3");
   if (signed !== text) return signed;
   const [compact, ...parts] = COMPACT.exec(text) ?? [];
   if (compact !== undefined) {

@@ -140,3 +140,17 @@ it.each([
     at: "2026-03-01T00:00:00.000Z",
   });
 });
+
+it.each([
+  ["موافق على الرسائل", "لا", "opted_out"],
+  ["موافق على الرسائل", "غير موافق", "opted_out"],
+  ["موافق على الرسائل", "نعم", "unknown"],
+  ["استقبال العروض", "لا", "opted_out"],
+])("%s with %s is %s (AMB-132)", (name, value, status) => {
+  expect(said({ [name]: value })).toBe(status);
+});
+
+it.each(["Permission date", "Date d'abonnement"])("%s proves the yes beside it (AMB-132)", (name) => {
+  expect(said({ Newsletter: "yes", [name]: "2026-03-01" })).toBe("opted_in");
+  expect(said({ [name]: "2026-03-01" })).toBeUndefined();
+});
