@@ -20,7 +20,7 @@ import {
 import { isOfPurchase } from "./import-purchases.ts";
 import { signedName } from "./import-signs.ts";
 import { EVIDENCE, type ImportSource, presets } from "./import-sources.ts";
-import { type ColumnType, saysYesOrNo } from "./import-values.ts";
+import { addressTypes, type ColumnType, saysYesOrNo } from "./import-values.ts";
 
 /** The fields that identify a person, and those with an address: none of them is a yes or a no. */
 export const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
@@ -33,7 +33,7 @@ const BEHIND_ALL = 1_000;
 const BESIDE_A_NAME = ["vorname", "voornaam", "prenom", "imie"];
 
 const baseOf = (type: ColumnType | undefined): ColumnType | undefined => {
-  if (type === "same_address") return "address";
+  if (type && addressTypes.includes(type)) return "address";
   return type === "same_phone" ? "phone" : type;
 };
 

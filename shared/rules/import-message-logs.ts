@@ -64,16 +64,27 @@ export function replyColumn(name: string, header: readonly string[]): LogColumn 
 const OF_DELIVERY = /status|bounce|deliver|error|event|^reason$/;
 const isOfDelivery = perHeader((header) => header.some((name) => OF_DELIVERY.test(columnKey(name))));
 
+/** What the senders and the receivers of an inbox may be. A private mailbox writes to people of a company, as its customer. */
+const INBOXES: readonly (readonly [senders: readonly ColumnType[], receivers: readonly ColumnType[]])[] = [
+  [["phone"], ["same_phone"]],
+  [
+    ["address", "one_domain"],
+    ["same_address", "same_private"],
+  ],
+  [["address", "same_private"], ["one_domain"]],
+];
+
 /**
- * Whether a column names the authors: in an inbox without a direction every message has the same receiver, who is one
- * of us. @param types the types of the columns
+ * Whether a column names the authors: in an inbox without a direction every message has the same receiver, or receivers
+ * of one company, who are of us. @param types the types of the columns
  */
 export function isAuthor(name: string, i: number, header: readonly string[], types: readonly ColumnType[]): boolean {
   const type = types[i];
-  if (columnOf(name) !== "sender" || (type !== "phone" && type !== "address") || isMessageLog(header)) return false;
+  if (columnOf(name) !== "sender" || type === undefined || isMessageLog(header)) return false;
   if (!isOfMessages(header) || isOfDelivery(header)) return false;
 
-  return header.some((other, n) => isReceiver(other) && types[n] === `same_${type}`);
+  const receivers = header.flatMap((other, n) => (isReceiver(other) ? (types[n] ?? []) : []));
+  return INBOXES.some(([from, to]) => from.includes(type) && receivers.some((receiver) => to.includes(receiver)));
 }
 
 const INBOUND = /^(?:in|mo|inbound.*|incoming.*|received?)$/i;

@@ -1,11 +1,13 @@
 // The types of columns: texts, unless the whole column is of booleans or of numbers.
 import { isForbidden, isNo, isYes } from "./import-answers.ts";
 import { checkJson } from "./json-limits.ts";
+import { mailboxProviderOf } from "./mailbox-providers.ts";
 
 /**
  * `local_number` is of numbers as people of a country write them: `1.234,50`, `1,234.50`; `address` of texts of which nine
  * in ten are addresses of mail, `phone` of those of which they are numbers with a plus, and `empty` of none; of a `same_…`
- * column each of several rows has the same one. `answers` are
+ * column each of several rows has the same one, `same_private` that of a provider of mailboxes, and `one_domain` is of
+ * several addresses of one company. `answers` are
  * texts, and `binary` numbers, each of which says yes or no: `ja`, `N`, `0`.
  */
 export type ColumnType =
@@ -13,6 +15,8 @@ export type ColumnType =
   | "phone"
   | "same_phone"
   | "same_address"
+  | "same_private"
+  | "one_domain"
   | "empty"
   | "boolean"
   | "answers"
@@ -45,6 +49,12 @@ const POINT_NUMBER = /^-?(?:\d{1,3}(?:([,’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{
 /** Whether a text may be a mail address, alone or after a name. */
 const ADDRESS = /^[^@]{0,200}[^@\s]@[^@\s]+\.[^@\s]+$/;
 
+const domainOf = (address: string): string =>
+  address
+    .slice(address.lastIndexOf("@") + 1)
+    .replace(/>$/, "")
+    .toLowerCase();
+
 /** `+49 151 1234567`. */
 const NUMBER_ABROAD = /^\+\d[\d\s().-]{6,20}$/;
 
@@ -52,6 +62,9 @@ interface ColumnValues {
   filled: number;
   first: string | undefined;
   isSame: boolean;
+  /** The domain of its first address. */
+  domain: string | undefined;
+  isOfOneDomain: boolean;
   addresses: number;
   phones: number;
   isBoolean: boolean;
@@ -95,6 +108,8 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
       filled: 0,
       first: undefined,
       isSame: true,
+      domain: undefined,
+      isOfOneDomain: true,
       addresses: 0,
       phones: 0,
       isBoolean: true,
@@ -117,7 +132,12 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     if (delimiter !== "," && value.includes("."))
       seen.isDoubtful = seen.isDoubtful !== false && MAYBE_THOUSANDS.test(value);
     seen.filled++;
-    if (ADDRESS.test(value)) seen.addresses++;
+    if (ADDRESS.test(value)) {
+      const domain = domainOf(value);
+      seen.domain ??= domain;
+      seen.isOfOneDomain &&= seen.domain === domain;
+      seen.addresses++;
+    }
     if (NUMBER_ABROAD.test(value)) seen.phones++;
     if (seen.comma.isOf) seeLocal(seen.comma, COMMA_NUMBER.exec(value));
     if (seen.point.isOf) seeLocal(seen.point, POINT_NUMBER.exec(value));
@@ -143,6 +163,8 @@ const isOneForm = ({ isOf, isShown, isExact, decimals }: LocalForm): boolean =>
 function typeOf({
   filled,
   isSame,
+  domain,
+  isOfOneDomain,
   addresses,
   phones,
   isBoolean,
@@ -155,7 +177,11 @@ function typeOf({
 }: ColumnValues): ColumnType {
   if (filled === 0) return "empty";
   const isOne = isSame && filled > 1;
-  if (addresses >= filled * 0.9) return isOne ? "same_address" : "address";
+  if (addresses >= filled * 0.9) {
+    const isPrivate = mailboxProviderOf(`@${domain}`) !== undefined;
+    if (isOne) return isPrivate ? "same_private" : "same_address";
+    return isOfOneDomain && filled > 1 && !isPrivate ? "one_domain" : "address";
+  }
   if (phones >= filled * 0.9) return isOne ? "same_phone" : "phone";
   if (isBoolean) return "boolean";
   if (!isDoubtful && (isExact || decimals !== undefined)) return isOfAnswers ? "binary" : "number";
@@ -163,9 +189,11 @@ function typeOf({
   return isOneForm(comma) || isOneForm(point) ? "local_number" : "text";
 }
 
+export const addressTypes: readonly ColumnType[] = ["address", "same_address", "same_private", "one_domain"];
+
 /** Any text fits. */
 const isOpen = (type: ColumnType): boolean =>
-  ["text", "answers", "empty", "address", "same_address", "phone", "same_phone"].includes(type);
+  ["text", "answers", "empty", "phone", "same_phone", ...addressTypes].includes(type);
 
 export function fitsType(value: string, type: ColumnType): boolean {
   // If all whole rows say yes, a status in another row may mean anything.

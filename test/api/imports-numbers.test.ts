@@ -148,6 +148,25 @@ it.each([
   },
 );
 
+it.each([
+  ["several customers write to several of us", ["ada@example.com", "bob@example.net"]],
+  ["one customer with a private mailbox writes to several of us", ["ada@gmail.com", "ada@gmail.com"]],
+])("in an inbox in which %s, no one of us is a person (AMB-132)", async (_, [ada, bob]) => {
+  const { run, names } = await trying();
+  const [first, second] = ["ann@shop.example", "ben@shop.example"];
+  await run(`Date,From,To,Subject\n2024-01-02,${ada},${first},Help\n2024-01-03,${bob},${second},Thanks\n`);
+
+  expect(await names()).toEqual([...new Set([ada, bob])]);
+});
+
+it("in a list of mails that one of us sent to people of a company, they are the people (AMB-132)", async () => {
+  const { run, names } = await trying();
+  const us = "shop@shop.example";
+  await run(`Date,From,To,Subject\n2024-01-02,${us},ada@example.com,Hi\n2024-01-03,${us},bob@example.com,Hi\n`);
+
+  expect(await names()).toEqual(["ada@example.com", "bob@example.com"]);
+});
+
 it("in a list of messages that we sent, who they went to is the person (AMB-132)", async () => {
   const { run, names } = await trying();
   await run(`Date,From,To,Message\n2024-01-02,+14155550199,${ADA},Hello\n2024-01-03,+14155550199,${BOB},Hello\n`);
