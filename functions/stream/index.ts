@@ -196,6 +196,7 @@ function openAdmission(deps: Deps, retries: RequestRetries): (event: APIGatewayP
     const { method } = requestContext.http;
     // The function's URL takes any method.
     if (method !== "GET" && method !== "HEAD") throw notFound("route");
+
     const authorization = headers["x-viewer-authorization"] ?? headers.authorization ?? "";
     const presented = {
       sdkKey: headers["x-sdk-key"] ?? queryStringParameters.sdk_key,
@@ -203,6 +204,7 @@ function openAdmission(deps: Deps, retries: RequestRetries): (event: APIGatewayP
     };
     const caller = await authenticate(declaration.access, presented, credentials);
     if (caller.kind === "public") throw new ApiError("UNAUTHORIZED", "Valid credentials are required.");
+
     await limitRequests(caller, platform, requestTokens);
     const counted = { caller, link: undefined, address: () => addressOf(event), units: 0 };
     const countDone = await sdkLimits.count(counted, platform);
@@ -214,10 +216,12 @@ function openAdmission(deps: Deps, retries: RequestRetries): (event: APIGatewayP
     const query = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
     const { subscriber_id, user_hash } = query;
     await requireSignedIds(caller, [query], headers[USER_HASH_HEADER] ?? user_hash, secrets);
+
     const viewer = { address: addressOf(event), lastEventId: headers["last-event-id"] || query.last_event_id };
     const { tenant, time } = caller.workspace;
     const inside = isSandbox(tenant) ? insideSandbox(deps, tenant, time) : deps;
     const bound = isSandbox(tenant) ? openAll(uses, inside)(tenant) : bind(tenant);
+
     if (method === "HEAD") {
       await requireReader(bound.store, subscriber_id).finally(() => countDone(0));
       return { kind: "headers" };

@@ -81,6 +81,7 @@ export async function limitRequests(
     state.left--;
     return;
   }
+
   const wanted = tokensToTake(state, max);
   const counting = { add: { count: wanted }, set: { expires: (minute + 1) * 60 + KEPT_SECONDS } };
   const { count } = await platform.change(RequestCount, { tenant, minute }, counting);
@@ -90,6 +91,7 @@ export async function limitRequests(
     state.left += granted - 1;
     return;
   }
+
   const seconds = Math.max(1, Math.ceil(((minute + 1) * MINUTE - now) / 1_000));
   throw new ApiError("RATE_LIMITED", "rate limit exceeded", {
     body: { error: "rate limit exceeded", retry_after: seconds },

@@ -50,6 +50,7 @@ export async function prepareInApp(
     late_at: now - at > PROMPT_MS ? now : undefined,
   };
   const isLate = now - plannedAt > KNOWN_ALIVE_MS;
+
   const ids = recipients.map(({ subscriber }) => subscriber);
   const profiles = renderer.isStatic && !isLate ? undefined : await getProfiles(store, ids);
   const writes: [subscriber: string, write: ItemWrite<"workspace">][] = [];
@@ -68,6 +69,7 @@ export async function prepareInApp(
     if (renderer.isStatic) stored.set(rendered, text);
     writes.push([subscriber, messageWrite(job.id, at, { subscriber, ...origin, ...text })]);
   }
+
   const existing = repeats ? await findWritten(store, job.id, at, ids) : new Set<string>();
   const missing = writes.filter(([subscriber]) => !existing.has(subscriber));
   const inboxes = new Set([...existing, ...missing.map(([subscriber]) => subscriber)]);

@@ -49,15 +49,18 @@ export function encryptPush(plaintext: Uint8Array, keys: SubscriptionKeys, bytes
   const auth = Buffer.from(keys.auth, "base64url");
   if (theirs.length !== POINT_BYTES || auth.length !== AUTH_BYTES)
     throw new Error("The keys of the subscription are invalid.");
+
   const ours = createECDH("prime256v1");
   ours.setPrivateKey(bytes(KEY_BYTES));
   const shared = ours.computeSecret(theirs);
   const point = ours.getPublicKey();
   const secret = derive(shared, auth, Buffer.concat([Buffer.from("WebPush: info\0"), theirs, point]), KEY_BYTES);
+
   const salt = bytes(SALT_BYTES);
   const key = derive(secret, salt, Buffer.from("Content-Encoding: aes128gcm\0"), 16);
   const nonce = derive(secret, salt, Buffer.from("Content-Encoding: nonce\0"), 12);
   if (keyLog.hasSubscribers) keyLog.publish({ salt, key, nonce } satisfies LoggedKey);
+
   const cipher = createCipheriv("aes-128-gcm", key, nonce);
   const size = Buffer.alloc(4);
   size.writeUInt32BE(RECORD_BYTES);

@@ -70,6 +70,7 @@ export function webPushProvider({
       const plaintextOf = (shortened: typeof message) => Buffer.from(JSON.stringify(payloadOf(shortened, tag)));
       const sent = fitted(message, (candidate) => plaintextOf(candidate).length <= MAX_PLAINTEXT_BYTES);
       if (!sent) return rejected("payload_too_large");
+
       const plaintext = plaintextOf(sent.message);
       const sealed = sealedFor(plaintext, keys, ids);
       if (!sealed) return rejected("invalid_subscription_keys", { addressDead: true });
@@ -81,6 +82,7 @@ export function webPushProvider({
         urgency: "normal",
         topic: topicOf(tag),
       };
+
       // Another host never slows the channel, nor sets how long a send waits.
       const isOfService = SERVICES.test(new URL(endpoint).hostname);
       const timeoutMs = isOfService ? TIMEOUT_MS : OTHER_HOST_TIMEOUT_MS;

@@ -225,6 +225,7 @@ export function takenBy(sentTo: SentTo): Rate {
     total.messages += n * messages;
     total.gbSeconds += n * gbSeconds;
   };
+
   const found = FOUND[audience];
   if (direct === "step") add(SINGLE, 1);
   else if (direct === "one") {
@@ -237,6 +238,7 @@ export function takenBy(sentTo: SentTo): Rate {
   }
   if (isWide) add(RANGES, 1);
   if (extra) total.rcu += unitsOf(extra, { isById: found.isById, isWide, reached });
+
   let isAddressed = false;
   for (const [type, n] of Object.entries(reached)) {
     const rates = ratesOf(type, isBySmtp);
@@ -249,6 +251,7 @@ export function takenBy(sentTo: SentTo): Rate {
   add(HELD_OUT[isAddressed ? "addressed" : "other"], heldOut);
   add(SKIPPED, skipped);
   add(ADDRESS_READ, sentTo.skippedWithAddress ?? 0);
+
   const messages = sumOf(Object.values(reached));
   if (sentTo.smart) {
     add(SMART, heldOut + messages);

@@ -81,12 +81,14 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       const { listId: list, source, upload_id, dry_run } = fields;
       const mapping = mappingOf(fields.mapping);
       const reading = await readingOptionsOf(fields, clock.now(), async () => (await workspace())?.timezone);
+
       if (list === undefined || !isUuid(list)) throw malformed({ listId: "must be the UUID of a list" });
       if (!file === (upload_id === undefined))
         throw malformed({ file: "a CSV file, or the upload_id of one, is required" });
       if (file && !isCsv(file)) throw malformed({ file: "must be text/csv or be named .csv" });
       if (!(await listExists(store, list))) throw notFound("list");
       await refuseUnknownTopics(store, mapping);
+
       const id = upload_id ?? ids.uuidAt(clock.now());
       // The file of a finished import is gone. A client that got no answer may repeat its request.
       const uploadedBytes = async () =>
@@ -95,6 +97,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       if (bytes === undefined) throw malformed({ upload_id: "nothing was uploaded under this id" });
       if (bytes > MAX_FILE_BYTES)
         throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);
+
       if (file) await uploads.put(id, file.bytes);
       await createImport(store, timers, { id, list, source, bytes, dry_run, mapping, ...reading });
       return { import_job_id: id, status: "pending", ...(dry_run && { dry_run }) };

@@ -53,6 +53,7 @@ export async function planSend({ agent, store, secrets, run }: SendContext, args
   if (Buffer.byteLength(JSON.stringify(args)) > MAX_ASKED_BYTES)
     throw invalid({ content: `must have at most ${MAX_ASKED_BYTES} bytes in all: save a larger mail as a template` });
   requireFew(agent.workspace, args);
+
   const content = await contentOf(store, args);
   const id = store.ids.uuid();
   const recipients = await audienceOf({ agent, store, secrets }, args, id);
@@ -61,6 +62,7 @@ export async function planSend({ agent, store, secrets, run }: SendContext, args
   const said =
     target === undefined ? { ...rest, ...(subscriber_filters !== undefined && { subscriber_filters }) } : rest;
   const asked = recipients ? { ...said, subscriberIds: recipients } : args;
+
   const { preview_id, ...preview } = (await run(PREVIEW, asked)) as StoredPreview;
   const now = store.clock.now();
   const token = `plan_${store.ids.bytes(TOKEN_BYTES).toString("base64url")}`;
@@ -79,6 +81,7 @@ export async function planSend({ agent, store, secrets, run }: SendContext, args
       expires: ttl(now + KEPT_MS),
     },
   );
+
   const { plan: name, sendCap } = agent.workspace;
   const { sends } = await usageOf(store);
   const limit = Math.min(plans[name].sends, sendCap ?? Number.POSITIVE_INFINITY);
@@ -133,15 +136,18 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   const now = store.clock.now();
   if (!plan || plan.agent_key !== agent.key || plan.expires * SECOND <= now) throw notFound("plan");
   if (plan.job !== undefined) return { id: plan.job, sent: plan.sent ?? 0, replayed: true };
+
   // The send may have been made though its answer was lost. Then it is neither late nor changed.
   const key = `plan-${plan.id}`;
   const made = await store.get(IdempotencyRecord, { key });
   if (made && plan.conditional) await store.put(ConditionalSend, { job: made.id }, {});
   if (made) return { id: made.id, sent: made.sent, replayed: true };
+
   if (plan.body === undefined || plan.asked === undefined || plan.until <= now)
     throw conflict("The plan has expired. Plan the send again.");
   if (hashOf(await contentOf(store, JSON.parse(plan.asked) as Arguments)) !== plan.digest) throw conflict(CHANGED);
   requireFew(agent.workspace, JSON.parse(plan.asked) as Arguments);
+
   const people = await givenIdsOf(store, plan.id);
   // The id is the idempotency key, so two confirmations at the same time make one send.
   const body = { ...(JSON.parse(plan.body) as Arguments), ...(people.length > 0 && { subscriberIds: people }) };

@@ -49,6 +49,7 @@ export const previewNotification = endpoint(
     const { spec } = await oneOffSpec(store, plan, send);
     const renderFor = render_for === undefined ? undefined : await getProfile(store, render_for);
     if (render_for !== undefined && !renderFor) throw invalid({ render_for: "no such subscriber in this workspace" });
+
     const template =
       spec.template_id === null ? undefined : await wholeTemplate(mails, await getTemplate(store, spec.template_id));
     const content = template?.content;
@@ -56,10 +57,12 @@ export const previewNotification = endpoint(
     const named =
       body.external_ids && (await namedByExternalIds(store, await secrets.root(), [...new Set(body.external_ids)]));
     const ids = named?.map(({ id }) => id) ?? (body.subscriberIds && [...new Set(body.subscriberIds)]);
+
     const root = await secrets.root();
     const asked = { spec, named: namedIn(body) };
     const draw = preview_id === undefined ? store.ids.uuid() : drawOf(store, root, preview_id, asked);
     const asking = { plan, workspace: await workspace(), given: ids, renderFor, sees: attributesSeenBy(caller), draw };
+
     const preview = await previewSend(store, spec, texts, asking);
     const unknown = await unknownKeys(store, Object.keys(spec.subscriber_filters ?? {}));
     return { preview_id: preview_id ?? previewId(store, root, draw, asked), ...unknown, ...preview };

@@ -134,15 +134,18 @@ async function prepareMessage(
     claimedWith: as === subscriber ? claimedWith : undefined,
     send: async () => outcome,
   });
+
   if (isPseudonym(subscriber)) return refused(rejected("erased"));
   if (waiting.isGone(subscriber) || rows.isGone(subscriber))
     return refused(rejected("erased"), await forgetInChunk(store, chunkRef, subscriber));
   if (refusal) return refused(refusal);
   if (channel === "in_app") return { unit, channel, subscriber, send: () => inbox(subscriber, unit) };
+
   const device = deviceId === undefined ? undefined : rows.deviceOf(unit);
   if (deviceId !== undefined && !(device && isReachableDevice(deviceOf(device)))) return refused(rejected("no_device"));
   const message = await messageTo(sources, unit, channel, device);
   if (message.kind === "decided") return refused(message.outcome);
+
   const { said, send } = message;
   const address = addressIn(channel, rows.profileOf(subscriber));
   return { unit, channel, subscriber, device, address, send, claimedWith: claimedWith && { ...claimedWith, said } };

@@ -43,6 +43,7 @@ export function createRecipientRows(work: Work): RecipientRows {
         const { device } = targetOf(chunk, unit);
         return device === undefined ? [] : [{ unit, key: { subscriber: subscriberOf(unit), device } }];
       });
+
       const fresh = known && !isOld(work, known.at) ? known.devices : new Map<string, DeviceRow | undefined>();
       const unread = withDevice.filter(({ key }) => !fresh.has(deviceName(key))).map(({ key }) => key);
       const [foundProfiles, foundDevices] = await Promise.all([
@@ -52,6 +53,7 @@ export function createRecipientRows(work: Work): RecipientRows {
       const found = new Map([...fresh, ...unread.map((key, i) => [deviceName(key), foundDevices[i]] as const)]);
       const channels = [...new Set(window.map((unit) => targetOf(chunk, unit).channel))];
       const foundAddresses = await addressesOf(store, foundProfiles, channels);
+
       loaded = new Set(window.map(nameOf));
       addresses = new Map(
         ids.map((id, i) => [id, (job.confirms ? askable(foundAddresses[i] ?? {}) : foundAddresses[i]) ?? {}]),

@@ -76,11 +76,13 @@ async function mayDispatch(work: Work, sendState: SendState): Promise<Verdict> {
   if (sendState !== "open") return stopped(work, sendState);
   if (job.status !== "queued") return { kind: "announce" };
   if (job.direct) return { kind: "deliver" };
+
   const owner = await workspace();
   if (!owner) return { kind: "abandon" };
   // Without one of its channels it would be another send.
   if (job.channel_arbitration_mode === "smart" && !planHas(owner.plan, "smart_channel"))
     return fail("PLAN_FEATURE_UNAVAILABLE", "the workspace's plan does not include smart channel");
+
   const via = (await selectedChannels(store, job, owner.plan)).map(channelSettings);
   if (via.length === 0) return fail("NO_USABLE_CHANNEL", "no usable channel");
   const template = job.template_id === null ? undefined : await store.get(TemplateItem, { id: job.template_id });

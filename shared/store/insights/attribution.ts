@@ -108,16 +108,19 @@ async function conversionWrites(
   const sources = sourcesOf(sends);
   const assigned = sends.filter(({ isAssigned }) => isAssigned);
   const converting = [...assigned.map(({ job }) => `job#${job}`), ...new Set(sources.map(nameOf))];
+
   const [old, ...converted] = await store.getEach([
     ref(Conversion, key),
     ...converting.map((source) => ref(Converted, { subscriber, source })),
   ]);
   if (old && !old.jobs) return [];
+
   const before = countedIn(old);
   const added = {
     jobs: assigned.filter((assignment) => !before.jobs.includes(jobName(assignment))),
     sources: sources.filter((source) => !before.sources.some((counted) => placeOf(counted) === placeOf(source))),
   };
+
   const last = lastCredits(lastSend);
   /** The category and the type of channel of the last touch. */
   const kind = lastSend && `${lastSend.job.category}|${lastSend.channel ?? ""}`;
@@ -139,6 +142,7 @@ async function conversionWrites(
     jobs: [...before.jobs, ...added.jobs.map(jobName)],
     looks: (old?.looks ?? 0) + 1,
   };
+
   const moved: AddedCredit[] = isMoved
     ? [
         ...before.last.map((credit) => ({ credit, add: { last_n: -1, last_revenue: -(old?.revenue ?? 0) } })),
@@ -150,6 +154,7 @@ async function conversionWrites(
     const creditsOf = (credits: readonly Credit[]) => credits.filter((credit) => nameOf(credit) === name);
     return { name, row: rowOf(name), added: creditsOf(added.sources), counted: creditsOf(before.sources) };
   });
+
   return [
     putItem(Conversion, key, row, old ? is("looks", old.looks ?? 0) : absent()),
     ...added.jobs.flatMap((send) =>

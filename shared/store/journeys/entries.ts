@@ -70,6 +70,7 @@ export async function admitted(
   const now = store.clock.now();
   const places = candidates.map(({ subscriber }) => ({ subscriber, journey: journey.id }));
   const newest = await settledNewest(store, places);
+
   const open: { candidate: Candidate; entry: EntryGuard }[] = [];
   const begun: AdmittedEntries["begun"] = [];
   const refused: RefusedEntry[] = [];
@@ -86,6 +87,7 @@ export async function admitted(
     else if (isActive && !areMoved && isOverdue(row, at)) overdue.push({ candidate, run: runOf(row) });
     else refused.push(refusal(candidate, isActive ? "already_active" : "reentry_window"));
   }
+
   const ids = open.map(({ candidate }) => candidate.subscriber);
   const profiles = await getProfiles(store, ids);
   const living = open
@@ -94,6 +96,7 @@ export async function admitted(
       return { candidate, entry, run: newRun(store, graph, journey, candidate) };
     });
   if (!eligibility) return { entering: living, begun, refused, overdue };
+
   // The trigger decides as of its own time, whatever the time of the worker (AMB-136).
   const judged = await evaluateAll(living, async (candidate) => {
     const facts = factsOf(store, graph, candidate.run, { now, pauses: journey.pauses });

@@ -110,6 +110,7 @@ async function planGroup<S extends Sender>(
     for (const sender of senders) outcomeOf.set(sender, "failed");
     return;
   }
+
   const { spec, via, rules } = plan;
   const ids = senders.map(({ run }) => run.subscriber_id);
   const chunks = (await planSmall(store, spec, rules, ids)) ?? [];
@@ -121,6 +122,7 @@ async function planGroup<S extends Sender>(
       Object.entries(skippedIds).flatMap(([reason, ids]) => ids.map((id) => [id, reason] as const)),
     ),
   );
+
   const recipients = new Map<S, Recipient>();
   for (const sender of senders) {
     const { subscriber_id } = sender.run;
@@ -129,6 +131,7 @@ async function planGroup<S extends Sender>(
     outcomeOf.set(sender, recipient ? "sent" : `skipped:${skipped.get(subscriber_id) ?? "unknown_subscriber"}`);
   }
   if (recipients.size === 0) return;
+
   const isDirect =
     [...recipients.values()].every(({ targets }) => isInAppOnly(targets)) &&
     !workspace.frequency_caps?.length &&

@@ -125,6 +125,7 @@ export async function simulateSend(
     return { kind: "skipped", reason };
   }
   const { profile } = kept;
+
   const shown = { arm: undefined, scope: scopeOf(profile, said, event), now: at };
   const concerns = ({ channel_class }: FrequencyCap, { channel }: Target) =>
     (channel_class === undefined || channel_class === classOf(channel)) && !failsFirst(hasNoText, shown, channel);
@@ -139,6 +140,7 @@ export async function simulateSend(
       if (target.channel === "email" && hasNoSubject(undefined, shown.scope, at)) return "blank_subject";
       return full.some((cap) => concerns(cap, target)) ? "capped" : undefined;
     };
+
   const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, profile), at) : undefined;
   const expected = expectedOutcome(kept.judgement.targets, {
     isSmart: false,
@@ -151,6 +153,7 @@ export async function simulateSend(
     for (const cap of counted) counter.add(cap, timezone, time);
     return open.filter((cap) => !counted.includes(cap));
   };
+
   const open = count(caps, now, at);
   // A deferred message is checked when it is sent, by the caps that have not counted it by then.
   const sentAt = until ?? at;
@@ -160,6 +163,7 @@ export async function simulateSend(
   const late = now.length + later.length === 0 ? expected.later.flatMap((target) => refusal(target) ?? []) : [];
   const reason = expected.reason ?? countedReason(late);
   if (reason !== undefined) return { kind: "skipped", reason };
+
   const isRead = ({ channel }: Target) => !hasNoText(shown, channel);
   const read = { now: now.filter(isRead), later: later.filter(isRead) };
   return read.now.length + read.later.length > 0 ? { kind: "sent", ...read, until } : { kind: "failed" };

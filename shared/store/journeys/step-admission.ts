@@ -109,15 +109,18 @@ async function waitsOf(
   const breach = view.state?.halted ? undefined : breachOfStep(limits, view);
   if (breach) await haltStep(store, ref, view, breach);
   if (breach || view.state?.halted) return { until: all(now + HALTED_LOOK_MS) };
+
   const until = await canaryWaits(store, ref, { view, limits }, moves);
   const ready = moves.filter((move) => !until.has(move));
   const [first] = ready;
   if (!first) return { until };
+
   const bound = laneBound(limits, view.attempts);
   const hasRoom = ({ underWay }: LaneView) => underWay === 0 || underWay + ready.length <= bound;
   const lane = view.lanes[Number.parseInt(first.run.id.slice(-1), 16) % LANES];
   const going = lane && hasRoom(lane) ? lane : view.lanes.find(hasRoom);
   if (going) return { until, going };
+
   const oldest = Math.min(...view.lanes.flatMap(({ open }) => open.map(([job]) => timeOfUuid(job))));
   for (const move of ready) until.set(move, now + askStepAgainIn(now - oldest));
   return { until };

@@ -140,6 +140,7 @@ async function tryChange(
         active = current.active,
       } = change;
       const cron = readCron({ cron_expression, timezone });
+
       const now = store.clock.now();
       const isMoved =
         cron_expression !== current.cron_expression || timezone !== current.timezone || active !== current.active;
@@ -147,6 +148,7 @@ async function tryChange(
       const next = active ? nextRun(cron, timezone, now) : undefined;
       if (isMoved) await setTick(store, timers, { id, revision, next });
       const moved = isMoved ? { revision, next } : {};
+
       const remove: ("next" | "held_by")[] = [];
       if (isMoved && next === undefined) remove.push("next");
       if (change.active !== undefined && change.held_by === undefined) remove.push("held_by");

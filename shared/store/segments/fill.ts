@@ -116,6 +116,7 @@ async function fillPage(
     membersBetween(store, id, shard, bounds),
     judgeProfiles(store, await compiledRule(store, fromJson(segment.rule)), profiles),
   ]);
+
   const idsOf = (judged: readonly SubscriberVerdict[]) => new Set(judged.map(({ profile }) => profile.id));
   const matching = idsOf(verdicts.filter(({ matches }) => matches));
   const historical = idsOf(verdicts.filter(({ isHistorical }) => isHistorical));
@@ -123,6 +124,7 @@ async function fillPage(
   const leave = [...members].filter((subscriber) => !matching.has(subscriber));
   // A worker that was slow would else write by a rule that has changed, and may end before it looks again.
   await changeMembers(store, { kind: "segment", id }, { enter, leave, historical, hold: holdWrite(segment, part) });
+
   const unsure = await lookAgain(store, timers, segment, { changed: [...enter, ...leave], verdicts });
   const rules = { now: () => currentRule(store, id) };
   const candidates = unsure.map((subscriber) => ({ subscriber }));

@@ -102,6 +102,7 @@ export async function exportSubscriber(
     cursor === undefined ? readProfile(store, id, { isWhole: true }) : undefined,
   ]);
   if (!profile || (!person && cursor === undefined)) throw notFound("subscriber");
+
   const page = { exported_at: timestamp(store.clock.now()), inbox: [], history: [] };
   if (position && "history" in position) {
     const before = position.history === "" ? undefined : position.history;
@@ -121,6 +122,7 @@ export async function exportSubscriber(
       next_cursor: cursors.seal(next === undefined ? { history: "" } : { engagement: next }),
     };
   }
+
   const takes = pageRoom();
   let isFull = false;
   const inbox = await listMessages(store, id, {
@@ -137,6 +139,7 @@ export async function exportSubscriber(
   const hasMore = last && (isFull || inbox.length === PAGE_ENTRIES);
   const next_cursor = cursors.seal(hasMore ? { inbox: last.id } : { engagement: "" });
   if (position) return { ...page, inbox, next_cursor };
+
   const [anonymous_ids, consents, conversions, answers] = await Promise.all([
     aliasesOf(store, id),
     consentsOf(store, profile),

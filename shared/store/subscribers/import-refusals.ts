@@ -56,11 +56,13 @@ export async function recordRefusals(
   const refusals = person ? said : withAddresses(said, given);
   const { external_id, email, consent, choices, otherEmails = [] } = refusals;
   const isByAddress = person === undefined || external_id === undefined;
+
   await recordOfContacts(store, from, refusals, isByAddress);
   const isHeld = consent?.status === "suppressed" || (isOptOut(consent) && isByAddress);
   const further = consent ? otherEmails : [];
   const mails = isHeld ? [email ?? person?.email, ...further] : further;
   const held = mails.flatMap((mail) => normalizedAddress("email", mail) ?? []);
+
   if (!person) {
     if (consent) await recordOfAddress(store, from, consent, { email, isByAddress });
     await awaitPerson(store, secrets, from, refusals);

@@ -80,6 +80,7 @@ export async function beginSession(
   if (parent !== undefined && !isOpen(platform, origin)) return undefined;
   const first = origin && (origin.first ?? origin.parent);
   const origins = [parent, first].filter((origin) => origin !== undefined);
+
   const id = platform.ids.uuid();
   const session = { id, user, tenant, readOnly };
   const { token, write } = newFamily(platform, session);
@@ -100,6 +101,7 @@ export async function beginSession(
     last_used_at: now,
     expires: notLaterThan(origin, until ?? expiry(platform).expires),
   };
+
   const isUnchanged = (password: string, isEnrolled: boolean) =>
     all(present(), is("password", password), isEnrolled ? present("totp") : absent("totp"));
   const writes: ItemWrite<"platform">[] = [
@@ -117,6 +119,7 @@ export async function beginSession(
       : []),
     ...origins.map((session) => checkItem(UserSession, { user, id: session }, present())),
   ];
+
   await makeRoom(platform, user, origins);
   const hasBegun = await transacted(platform, writes);
   return hasBegun ? { ...session, token } : undefined;

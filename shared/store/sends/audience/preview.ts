@@ -129,12 +129,14 @@ export async function previewSend(
     candidates: candidates.length,
     ...profileReads(said),
   };
+
   const { preview, reached, failed: unread } = countOutcomes(kept, futures, { exact, ...rating });
   preview.missed_by_class = missedOf(reached, rules);
   const chatApp = await chatAppWords(store, via, said);
   const unrenderable = addTexts(preview, reached.slice(0, mostRendered(said)), { said, futures, seenOf, at, chatApp });
   // If all of a sample fail, the text itself is at fault.
   if (unrenderable > 0 && unrenderable === preview.rendered.recipients) throw invalid({ content: UNRENDERABLE });
+
   const shown = renderFor ?? reached[0]?.profile;
   const arm = reached.find(({ id: subscriber }) => subscriber === shown?.id)?.judgement.arm;
   preview.rendered_for = shown?.id ?? null;
@@ -143,6 +145,7 @@ export async function previewSend(
     via.map(({ type }) => type),
     { profile: shown, sees, arm, now: at, mail: mailFrameOf(workspace, spec), chatApp },
   );
+
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
   return scaled(preview, Math.max(1, size / candidates.length), { ...rating, candidates: size, failed: unread });

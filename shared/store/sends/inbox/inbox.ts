@@ -192,6 +192,7 @@ export async function markMessage(
   ]);
   const visibility = visibilityIn(store);
   if (row) await visibility.look([row]);
+
   const since = store.clock.now() - MESSAGE_LIFETIME_MS;
   const seenAfter = (found: typeof state) =>
     row && visibility.shows(row)
@@ -199,9 +200,11 @@ export async function markMessage(
       : undefined;
   const current = seenAfter(state);
   if (!row || !current) throw notFound("message");
+
   const textOf = await readTexts(store, [row]);
   const isDone = action === "read" ? current.readAt !== undefined : current.status === "dismissed";
   if (isDone) return messageOf(current, textOf);
+
   const now = timestamp(store.clock.now());
   const initial = { ...(action === "read" ? { read_at: now } : { dismissed_at: now }), expires: expiryOf(id) };
   const changed = await store.change(MessageState, key, { initial });

@@ -204,6 +204,7 @@ function writesOf(
     action_id,
     machine,
   };
+
   const shard = digest.slice(0, 1);
   const at = hourOf(occurred_at, receivedAt);
   const taken = retractions(engagement, retracted);
@@ -211,11 +212,13 @@ function writesOf(
     dayCounters(job, at, firsts),
     ...taken.map(({ at: then, mark }) => dayCounters(job, then, [mark], -1)),
   ]);
+
   const marks = [...firsts, ...(firstAnswer ? [firstAnswer] : [])];
   const followed = linkFollowed(report, receivedAt);
   const isMarked = marks.length > 0 || retracted.length > 0 || followed;
   const change = { marks, followed, retracted, received_at, mailbox };
   const reached = stages.filter((stage) => firsts.includes(stage));
+
   return [
     putItem(ReportedInteraction, interactionKey(job_id, digest), row, absent()),
     changeItem(InteractionCount, { job: job_id, shard }, { add: { ...countersOf(row), ...byDay } }),

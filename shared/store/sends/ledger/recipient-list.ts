@@ -248,6 +248,7 @@ async function outcomeOf(
 ): Promise<Outcome> {
   if (heldOut) return { state: heldOut === "yes" ? "held_out" : "canceled", reason: null, channel: null, channels: [] };
   if (skip !== undefined || !recipient) return { state: "skipped", reason: skip ?? null, channel: null, channels: [] };
+
   const window = windowOf(job);
   const isInbox = recipient.targets.some(({ channel }) => channel === "in_app");
   const isElsewhere = recipient.targets.some(({ channel }) => channel !== "in_app");
@@ -261,6 +262,7 @@ async function outcomeOf(
   // Why an inbox got no message is in the ledger.
   const ledger = isInLedger || messages.length > 0 ? known : await readLedger();
   const ofJob = { ledger, messages };
+
   const outcome = recipientOutcome(job, { ...ofJob, skip: undefined, isDeferred: isDeferred(waits) });
   const { decision, state, reason, attempts, at } = outcome;
   const { targets } = recipient;
@@ -269,6 +271,7 @@ async function outcomeOf(
     return { state: "delivered", reason: null, channel: "in_app", channels, at };
   const lost = decision === "not_in_audience" && isInbox ? lostReason(job, subscriber) : undefined;
   if (lost) return { state: "failed", reason: lost, channel: "in_app", channels: lostInbox(targets, lost) };
+
   const shown = channels.find((candidate) => candidate.state === state) ?? channels[0];
   const tried = attempts.find((attempt) => attempt.state === state) ?? attempts[0];
   const channel = shown?.channel ?? channelTypes.find((channelType) => channelType === tried?.channel) ?? null;
