@@ -73,6 +73,22 @@ describe("annotations", () => {
     expect((await list("from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z")).status).toBe(422);
   });
 
+  it("an annotation that begins before a range and reaches into it is listed first, until it is deleted (ANN-2)", async () => {
+    const { write, list, remove } = await setting();
+    const { id } = (await write({ ends_at: "2026-11-05T00:00:00Z", text: "Sale" })).body;
+    await write({ occurred_at: "2026-11-04T00:00:00Z", text: "Launch" });
+    const texts = async (query: string) =>
+      (await list(query)).body.annotations.map(({ text }: { text: string }) => text);
+
+    expect(await texts("from=2026-11-03T00:00:00Z&to=2026-11-04T00:00:00Z")).toEqual(["Sale", "Launch"]);
+    expect(await texts("from=2026-11-05T00:00:00Z&to=2026-11-06T00:00:00Z")).toEqual(["Sale"]);
+    expect(await texts("from=2026-11-05T00:00:00.001Z&to=2026-11-06T00:00:00Z")).toEqual([]);
+    expect(await texts("from=2026-10-01T00:00:00Z&to=2026-12-01T00:00:00Z")).toEqual(["Sale", "Launch"]);
+    expect(await texts("from=2026-10-01T00:00:00Z&to=2026-10-02T00:00:00Z")).toEqual([]);
+    await remove(id);
+    expect(await texts("from=2026-11-03T00:00:00Z&to=2026-11-03T01:00:00Z")).toEqual([]);
+  });
+
   it("a plan change adds an annotation, and annotations of the service cannot be deleted (ANN-5, ANN-6, AMB-33)", async () => {
     const { world, as, list, remove } = await setting();
     await world.call("PUT /api/v1/billing/plan", { as: await as(), body: { plan: "pro" } });

@@ -51,6 +51,7 @@ export const annotations = group("annotations", "What happened when, for charts.
     { agents: "read", uses: [storeRead, platformRead] },
     {
       summary: "List annotations of a time range, oldest first",
+      description: "Those that begin within it, and those that began before it and end within it or later.",
       query: v.object({
         from: TimestampInput,
         to: TimestampInput,

@@ -6,7 +6,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, notFound } from "../../kernel/errors.ts";
 import { timeOfUuid, uuidV7 } from "../../kernel/ids.ts";
 import type { Store, StoreContext, StoreReader } from "../context.ts";
-import { fieldsOf, type ItemWrite, type NewRowOf, putItem } from "../item.ts";
+import { fieldsOf, type ItemWrite, type NewRowOf, putItem, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import { pagesOf } from "../table.ts";
 import { AnnotationItem, annotationFields } from "./annotation-items.ts";
@@ -59,6 +59,10 @@ const annotationKey = ({ id, occurred_at }: Pick<AnnotationRow, "id" | "occurred
   id: `${occurred_at}#${id}`,
 });
 
+/** Behind all other annotations: a second row of each that has an end, in the order of the ends. */
+const SPANS = "~";
+const spanKey = (id: string, ends_at: string) => ({ id: `${SPANS}${ends_at}#${id}` });
+
 function autoRow({ clock, ids }: Pick<StoreContext, "clock" | "ids">, note: AutoNote): AnnotationRow {
   const { kind, text, ref_id, at = clock.now() } = note;
   return {
@@ -101,28 +105,51 @@ export async function writeAnnotation(
     created_by: user ?? undefined,
     created_at: timestamp(store.clock.now()),
   };
-  await store.put(AnnotationItem, annotationKey(row), row);
+  const write = putItem(AnnotationItem, annotationKey(row), row);
+  const span = ends_at === undefined ? [] : [putItem(AnnotationItem, spanKey(row.id, ends_at), row)];
+  await store.transact([write, ...span]);
   return annotationOf(row);
 }
 
-/** Annotations that begin within a range, both ends included, oldest first. Agencies also get those of agencies. */
+/**
+ * Annotations that begin within a range or reach into it, both ends included, oldest first. Agencies also get those of
+ * agencies.
+ */
 export async function listAnnotations(
   store: StoreReader,
   { from, to, kinds, isAgency }: { from: string; to: string; kinds?: readonly string[] | undefined; isAgency: boolean },
 ): Promise<Annotation[]> {
   const found: Annotation[] = [];
   const takes = pageRoom();
+  const isShown = ({ visibility, kind }: AnnotationRow) =>
+    (isAgency || visibility === "tenant") && (!kinds || kinds.includes(kind));
+  for (const row of (await spansInto(store, from, kinds)).filter(isShown)) {
+    const annotation = annotationOf(row);
+    if (!takes(annotation)) return found;
+    found.push(annotation);
+  }
   const read = (after?: Key) => store.query(AnnotationItem, {}, { from, to: `${to}~`, after });
   for await (const { items } of pagesOf(read))
-    for (const row of items) {
-      const isShown = isAgency || row.visibility === "tenant";
-      if (!isShown || (kinds && !kinds.includes(row.kind))) continue;
+    for (const row of items.filter(isShown)) {
       const annotation = annotationOf(row);
       if (!takes(annotation)) return found;
       found.push(annotation);
     }
   return found;
 }
+
+/** The annotations that began before a time and ended after it, oldest first: only those of users have an end. */
+async function spansInto(
+  store: StoreReader,
+  from: string,
+  kinds: readonly string[] | undefined,
+): Promise<AnnotationRow[]> {
+  if (kinds && !kinds.includes("custom")) return [];
+  const rows = await store.queryAll(AnnotationItem, {}, { from: `${SPANS}${from}`, to: `${SPANS}~` });
+  return rows.filter(({ occurred_at }) => occurred_at < from).sort(byTime);
+}
+
+const byTime = (a: AnnotationRow, b: AnnotationRow): number => (a.occurred_at < b.occurred_at ? -1 : 1);
 
 /** Deletes an annotation (ANN-5). @throws 404; 403 for an annotation of the service itself (AMB-33) */
 export async function deleteAnnotation(store: Store, id: string, { isAgency }: { isAgency: boolean }): Promise<void> {
@@ -131,7 +158,8 @@ export async function deleteAnnotation(store: Store, id: string, { isAgency }: {
   const row = key && (await store.get(AnnotationItem, key));
   if (!row || (row.visibility === "agency_only" && !isAgency)) throw notFound("annotation");
   if (row.source === "auto") throw new ApiError("FORBIDDEN", "What the service noted by itself cannot be deleted.");
-  await store.remove(AnnotationItem, key);
+  const span = row.ends_at === undefined ? [] : [removeItem(AnnotationItem, spanKey(row.id, row.ends_at))];
+  await store.transact([removeItem(AnnotationItem, key), ...span]);
 }
 
 const annotationOf = (row: AnnotationRow): Annotation => ({

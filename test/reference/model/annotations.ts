@@ -36,13 +36,14 @@ export function warnOfSends(world: World): void {
   }
 }
 
-/** ANN-2: oldest first, both ends included. */
+/** ANN-2: what begins within it or reaches into it, oldest first, both ends included. */
 function list(world: World, { query }: Request) {
   const [from, to] = [instant(query.from) ?? invalid("from"), instant(query.to) ?? invalid("to")];
   if (to < from) invalid("to");
   const kinds = query.kinds?.split(",");
   const rows = world.annotations.filter(
-    ({ at, record }) => at >= from && at <= to && (!kinds || kinds.includes(record.kind)),
+    ({ at, record }) =>
+      at <= to && Math.max(at, instant(record.ends_at) ?? at) >= from && (!kinds || kinds.includes(record.kind)),
   );
   const items = rows.map(({ record }) => record);
   return ok({
