@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { choose, SETTLE_MS, type Tab, tabTo, violationsInThemes } from "../support/console-tab.ts";
-import { savedBy } from "../support/told.ts";
+import { bodyOf, savedBy } from "../support/told.ts";
 
 const openAda = async ({ page, visit }: Tab): Promise<Page> => {
   await visit("people?q=ada");
@@ -16,7 +16,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
   it("a person is told as a story by day: each message with its channels, and as it was seen (CON-3)", async () => {
     const tab = await open();
     await tab.page.route("**/notifications/preview", async (route) => {
-      const response = await route.fetch();
+      const response = await route.fetch({ postData: await bodyOf(tab.page, route.request()) });
       const missed_by_class = { email: { address_not_supported: 1 } };
       await route.fulfill({ response, json: { ...(await response.json()), missed_by_class } });
     });
