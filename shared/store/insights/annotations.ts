@@ -105,9 +105,10 @@ export async function writeAnnotation(
     created_by: user ?? undefined,
     created_at: timestamp(store.clock.now()),
   };
-  const write = putItem(AnnotationItem, annotationKey(row), row);
-  const span = ends_at === undefined ? [] : [putItem(AnnotationItem, spanKey(row.id, ends_at), row)];
-  await store.transact([write, ...span]);
+  const key = annotationKey(row);
+  if (ends_at === undefined) await store.put(AnnotationItem, key, row);
+  else
+    await store.transact([putItem(AnnotationItem, key, row), putItem(AnnotationItem, spanKey(row.id, ends_at), row)]);
   return annotationOf(row);
 }
 
@@ -158,8 +159,10 @@ export async function deleteAnnotation(store: Store, id: string, { isAgency }: {
   const row = key && (await store.get(AnnotationItem, key));
   if (!row || (row.visibility === "agency_only" && !isAgency)) throw notFound("annotation");
   if (row.source === "auto") throw new ApiError("FORBIDDEN", "What the service noted by itself cannot be deleted.");
-  const span = row.ends_at === undefined ? [] : [removeItem(AnnotationItem, spanKey(row.id, row.ends_at))];
-  await store.transact([removeItem(AnnotationItem, key), ...span]);
+  const { ends_at } = row;
+  if (ends_at === undefined) return void (await store.remove(AnnotationItem, key));
+
+  await store.transact([removeItem(AnnotationItem, key), removeItem(AnnotationItem, spanKey(row.id, ends_at))]);
 }
 
 const annotationOf = (row: AnnotationRow): Annotation => ({
