@@ -1,7 +1,7 @@
 // Who enters a journey, how often, and the conditions that end a run (JND, D-JNY-RUN).
 import { describe, expect, it } from "vitest";
 import type { Wire } from "../../local/aws/index.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { attribute, countedSetting, delayed, graphOf } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -108,6 +108,23 @@ describe("entry", () => {
     await track("ada", "bought");
     await track("ada", "signed_up");
     expect(await runs(id)).toHaveLength(1);
+  });
+
+  it("eligibility counts what had happened before the trigger, also where both are told later (JND-11, AMB-136)", async () => {
+    const { world, tenant, active, person, runs } = await setting();
+    const bought = { event: { name: "bought", frequency: { min: 1 } } };
+    const id = await active(delayed("1d"), { entry_rules: { eligibility: bought } });
+    const [ada] = [await person("ada"), await person("ben")];
+    const ago = (event_name: string, external_id: string, ms: number) => {
+      return { event_name, external_id, occurred_at: timestamp(world.clock.now() - ms) };
+    };
+    const before = [ago("bought", "ada", 30 * MINUTE), ago("signed_up", "ada", 20 * MINUTE)];
+    const after = [ago("signed_up", "ben", 20 * MINUTE), ago("bought", "ben", 10 * MINUTE)];
+
+    await world.call("POST /v1/events", { as: tenant.server, body: { events: [...before, ...after] } });
+    await world.settle();
+
+    expect(await runs(id)).toMatchObject([{ subscriber_id: ada }]);
   });
 
   // Ada signs up at once, and 10 minutes, 70 minutes and a day after that.
