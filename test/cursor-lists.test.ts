@@ -42,3 +42,33 @@ it.each(lists)(
     expect((await list(other, cursor)).status).toBe(422);
   },
 );
+
+it("a cursor of the deliveries to one webhook endpoint is refused for those to another (D-HOOKS)", async () => {
+  const { call } = await world.tenant();
+  const log = async (name: string) => {
+    const body = { target_url: `https://${name}.example.com/`, events: ["subscriber.created"] };
+    const { id } = (await call(`POST ${ROUTE}/webhooks`, body)).body;
+    for (let n = 0; n < 2; n++) await call(`POST ${ROUTE}/webhooks/${id}/test`, { event: "subscriber.created" });
+    return (query = "") => call(`GET ${ROUTE}/webhooks/${id}/deliveries?limit=1${query}`);
+  };
+  const [own, other] = [await log("one"), await log("two")];
+  const cursor = `&cursor=${encodeURIComponent((await own()).body.next_cursor)}`;
+
+  expect((await own(cursor)).status).toBe(200);
+  expect((await other(cursor)).status).toBe(422);
+});
+
+it("a cursor of a timeline is refused for other kinds of entries (RDA-5)", async () => {
+  const tenant = await world.tenant();
+  const [ada] = await addPeople(world, tenant, 1);
+  const events = [
+    { event_name: "a", subscriber_id: ada },
+    { event_name: "b", subscriber_id: ada },
+  ];
+  await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+  const list = (query: string) => tenant.call(`GET ${ROUTE}/subscribers/${ada}/timeline?limit=1${query}`);
+  const cursor = `&cursor=${encodeURIComponent((await list("&kinds=event")).body.next_cursor)}`;
+
+  expect((await list(`&kinds=event${cursor}`)).status).toBe(200);
+  expect((await list(`&kinds=event,consent${cursor}`)).status).toBe(422);
+});

@@ -180,6 +180,17 @@ it("who was erased comes again by a file that fills the plan (SUB-9, AMB-88)", a
   expect((await run("external_id\nada\nbob\n")).failed_rows).toBe(0);
 });
 
+it("a dry run counts the rows whose person would wait for a list, as its import does (F13, AMB-129)", async () => {
+  const { tenant, run, list } = await setting();
+  await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+  const file = "external_id,email\nada,ada@example.com\nada,ada@example.com\nbob,bob@example.com\n";
+
+  const told = await run(file, { dry_run: "true" });
+
+  expect(told).toMatchObject({ status: "completed", pending_rows: 3 });
+  expect((await run(file)).pending_rows).toBe(3);
+});
+
 it("people who are there take no room of the plan: a file of them is read at once (AMB-88)", async () => {
   const { run } = await setting({ plan: "free" });
   await run(people(800));

@@ -138,6 +138,24 @@ it("a series by hour has deliveries and opens, and no sends (RDA-10)", async () 
   expect(hours[0]!.at.slice(0, 10)).toBe(first.at.slice(0, 10));
 });
 
+it("an opening that is reported within two days counts in its hour, an older one in that of its report (RDA-10)", async () => {
+  const { world, ids, call, campaign, react } = await withBuyers(await withTenant(), 2);
+  const { jobs } = await campaign();
+  await world.advance(3 * DAY);
+  const ago = (hours: number) => timestamp(world.clock.now() - hours * HOUR);
+  const hoursAgo = [47, 49];
+  for (const [n, hours] of hoursAgo.entries())
+    await react(jobs[0]!, ids[n]!, "inapp_impression", { occurred_at: ago(hours) });
+  await world.settle();
+
+  const { buckets } = (await call(`GET /api/v1/insights/series?interval=hour&start=${ago(71)}`)).body;
+
+  expect(buckets).toMatchObject([
+    { at: ago(47), opened: 1 },
+    { at: ago(0), opened: 1 },
+  ]);
+});
+
 it.each([
   ["from today", "?start=2026-11-21T12:00:00Z", 1],
   ["until three days ago", "?end=2026-11-18T12:00:00Z", 0],

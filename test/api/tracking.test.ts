@@ -109,9 +109,11 @@ describe("messages", () => {
 
   it("a wrong clock of the device is corrected by sentAt (CLI-1)", async () => {
     const early = timestamp(START - 30 * HOUR);
-    await send("batch", { sentAt: early, batch: [{ type: "track", anonymousId: "a", event: "x", timestamp: early }] });
+    const message = { type: "track", anonymousId: "a", event: "x", timestamp: early };
+    const before = { originalTimestamp: timestamp(START - 31 * HOUR), timestamp: timestamp(START - HOUR) };
+    await send("batch", { sentAt: early, batch: [message, { ...message, ...before }] });
 
-    expect(await events()).toMatchObject([{ occurred_at: timestamp(START) }]);
+    expect(await events()).toMatchObject([{ occurred_at: before.timestamp }, { occurred_at: timestamp(START) }]);
   });
 });
 
