@@ -122,7 +122,7 @@ function requestOf(command: Command): { method: string; path: string; fields?: s
 
 /** The operations of programs, each with the fields that they write. */
 function drawn(): Map<string, Set<string>> {
-  const mixed = Array.from({ length: 800 }, (_, seed) => programOf(seed, { areas: areaNames, length: 60 }));
+  const mixed = Array.from({ length: 1_500 }, (_, seed) => programOf(seed, { areas: areaNames, length: 60 }));
   const told = storyNames().map((story) => programOf(1, { areas: areaNames, length: 40, story }));
   const fields = new Map<string, Set<string>>();
   for (const command of [...mixed, ...told].flatMap(({ commands }) => commands)) {

@@ -14,6 +14,7 @@ import { testWorld } from "../../support/world.ts";
 import type { Body, Credential } from "../model/kit.ts";
 import type { Program, Report } from "./program.ts";
 import { sandboxOutbox, sandboxTime } from "./sandbox.ts";
+import { openSignatures } from "./signatures.ts";
 import type { Storm } from "./storm.ts";
 
 export interface ProductCall {
@@ -42,6 +43,8 @@ export interface Product {
   outbox(): Promise<Body[]>;
   /** From now on receivers of webhooks answer so. */
   receive(status: number): void;
+  /** Deliveries to receivers of webhooks that are not signed as they should. */
+  unsigned(): Body[];
   /** The provider of mails tells what became of one. @returns false if it cannot be told from others */
   report(
     mail: { job: string | undefined; subscriber: string; at: string; to: string },
@@ -101,7 +104,11 @@ export async function openProduct(
   const time = isSandbox ? sandboxTime(world, tenant) : world;
   const keys = new Map<string, Headers>();
   let receiver = 204;
-  world.providers.hosts.set("hooks.example.com", () => ({ status: receiver }));
+  const signatures = openSignatures();
+  world.providers.hosts.set("hooks.example.com", ({ headers, body }) => {
+    signatures.check({ headers, body: body.toString() }, world.clock.now());
+    return { status: receiver };
+  });
 
   const headersOf = async (name: string): Promise<Headers> => {
     if (name.startsWith("bearer:")) return { authorization: `Bearer ${name.slice(7)}` };
@@ -138,6 +145,7 @@ export async function openProduct(
     else if (file !== undefined) sent = multipartBody(body, { filename: "people.csv", content: file });
     const more = { ...headers, ...("headers" in sent && sent.headers) };
     const answer = await world.call(route, { as: credential, ...sent, headers: more });
+    if (/hooks/.test(path)) signatures.learn(path, answer.body, world.clock.now());
     return { status: answer.status, body: answer.body, headers: answer.headers };
   };
 
@@ -157,6 +165,7 @@ export async function openProduct(
     receive: (status) => {
       receiver = status;
     },
+    unsigned: () => signatures.wrong,
     report: async ({ job, subscriber, at, to }, { fate, happened }) => {
       // One whose provider did not answer is known by what was sent with it.
       const times = [String(Date.parse(at))];

@@ -96,9 +96,15 @@ async function play(sides: Sides, commands: Command[]): Promise<Failure | undefi
     (await lookAt({ ...sides, readsAll: true }, looks, commands.length)) ??
     (await compareNarrowed(sides, commands.length)) ??
     (await outbox(sides, commands.length)) ??
+    unsigned(sides, commands.length) ??
     // The trail has real time.
     (sides.storm === stillness ? undefined : await compareTrail(sides, commands.length))
   );
+}
+
+function unsigned({ product }: Sides, command: number): Failure | undefined {
+  const [got] = product.unsigned();
+  return got && { path: "signature", expected: "that of its endpoint", got, command, route: "webhook" };
 }
 
 async function step(sides: Sides, command: Command, number: number): Promise<Failure | undefined> {

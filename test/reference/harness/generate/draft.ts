@@ -60,8 +60,12 @@ export function waitOf({ random }: Draft): number {
 
 /** A command, with the time that passes before it. */
 export function add(draft: Draft, command: Omit<Call, "kind" | "wait">, kind?: Kind, wait = waitOf(draft)): string {
+  const { random, commands } = draft;
   draft.now += wait;
-  draft.commands.push({ kind: "call", wait, ...command });
+  const isRehearsed = command.file !== undefined && command.body.dry_run === undefined && random.chance(0.5);
+  const { handle: _, ...rehearsal } = { ...command, body: { ...command.body, dry_run: "true" } };
+  if (isRehearsed) commands.push({ kind: "call", wait, ...rehearsal });
+  commands.push({ kind: "call", wait: isRehearsed ? 0 : wait, ...command });
   if (kind && command.handle && !draft.made[kind].includes(command.handle)) draft.made[kind].push(command.handle);
   return command.handle ?? "";
 }

@@ -144,6 +144,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "faults", "settings"], together.cappedTogether],
   [["sends", "lists", "topics", "settings"], together.listAndTopic],
   [["hooks"], together.someMissing],
+  [["hooks"], together.rotatedSecret],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 15;

@@ -79,3 +79,23 @@ export function someMissing(draft: Draft): void {
   commands.push({ kind: "receiver", wait: 0, status: 204 });
   pass(draft, random.pick([MINUTE, DAY]));
 }
+
+/** Secrets that change, also while a delivery waits for another try, and on both sides of the day of the one before (D-HOOKS). */
+export function rotatedSecret(draft: Draft): void {
+  const { random, commands } = draft;
+  const handle = newHandle(draft, "hook");
+  const event = "subscriber.created";
+  const hook = `/api/v1/webhooks/@${handle}`;
+  const body = { target_url: "https://hooks.example.com/in", events: [event] };
+  post(draft, SECOND, "/v1/hooks", body, { as: "server", handle }, "hook");
+  const acts = [
+    () => post(draft, SECOND, `${hook}/secret/rotate`, undefined),
+    () => post(draft, SECOND, `${hook}/test`, { event }),
+    () => commands.push({ kind: "receiver", wait: 0, status: random.pick([204, 204, 503]) }),
+    () => pass(draft, random.pick([MINUTE, HOUR, DAY - MINUTE, DAY, DAY + MINUTE])),
+  ];
+  for (let n = random.between(4, 12); n > 0; n--) random.pick(acts)();
+  post(draft, SECOND, `${hook}/test`, { event });
+  commands.push({ kind: "receiver", wait: 0, status: 204 });
+  pass(draft, random.pick([MINUTE, DAY]));
+}
