@@ -51,7 +51,7 @@ export function filledTemplate(
   fill: TemplateRenderer | undefined,
   profile: LivingProfile,
 ): { kind: "filled"; template: FilledTemplate } | { kind: "unfilled"; outcome: SendOutcome } {
-  if (!fill) return { kind: "unfilled", outcome: { status: "skipped", reason: "template_not_approved" } };
+  if (!fill) return { kind: "unfilled", outcome: { kind: "skipped", reason: "template_not_approved" } };
   const template = fill(profile);
   return template ? { kind: "filled", template } : { kind: "unfilled", outcome: rejected("template_error") };
 }

@@ -192,6 +192,6 @@ function outcomeOf(exchange: Exchange, now: number): Outcome {
     return THROTTLED.has(code) ? throttled(reason, retryAfter(headers, now)) : refusedForNow(exchange, reason, now);
   // A success without a message does not match the protocol.
   const isOdd = status < 300 && Number.isNaN(code);
-  if (UNKNOWN.has(code) || status >= 500 || isOdd) return { status: "unknown", reason };
+  if (UNKNOWN.has(code) || status >= 500 || isOdd) return { kind: "unknown", reason };
   return rejected(reason);
 }

@@ -41,12 +41,12 @@ function openMailer(deps: Deps, from_email: string): Mailer {
     const mail = mailSource(credentials, message, deps.clock.now());
     const outcome =
       mail.kind === "refused"
-        ? { status: "rejected", reason: mail.reason }
+        ? { kind: "rejected", reason: mail.reason }
         : await ses.send(credentials, message, mail.source);
-    if (outcome.status === "accepted") return "sent";
+    if (outcome.kind === "accepted") return "sent";
     deps.log({ level: "warn", message: "a mail was not sent", tenant, mail: id, ...outcome });
     // A mail without an answer may have been sent.
-    if (outcome.status === "unknown") return "sent";
-    return outcome.status === "rejected" ? "rejected" : "failed";
+    if (outcome.kind === "unknown") return "sent";
+    return outcome.kind === "rejected" ? "rejected" : "failed";
   };
 }

@@ -7,7 +7,7 @@ import type { channels } from "../rules/channels.ts";
 import type { SendOutcome } from "../rules/progress.ts";
 
 /** The outcome of one message that a provider was asked to send. */
-export type Outcome = Exclude<SendOutcome, { status: "skipped" }>;
+export type Outcome = Exclude<SendOutcome, { kind: "skipped" }>;
 
 /** A provider's answer about credentials. */
 export type Verification = { kind: "verified" } | VerificationFailure;
@@ -63,18 +63,16 @@ export type AnsweredExchange = Extract<Exchange, { kind: "answered" }>;
 type UnansweredExchange = Exclude<Exchange, { kind: "answered" }>;
 
 export const accepted = (providerId?: unknown): Outcome =>
-  typeof providerId === "string" && providerId !== "" ? { status: "accepted", providerId } : { status: "accepted" };
+  typeof providerId === "string" && providerId !== "" ? { kind: "accepted", providerId } : { kind: "accepted" };
 
 /** @param options.addressDead the address must not be used again */
 export const rejected = (
   reason: string,
   { addressDead = false }: { addressDead?: boolean | undefined } = {},
-): Outcome => (addressDead ? { status: "rejected", reason, addressDead } : { status: "rejected", reason });
+): Outcome => (addressDead ? { kind: "rejected", reason, addressDead } : { kind: "rejected", reason });
 
-export const retryable = (reason: string, retryAfterSeconds?: number): Outcome & { status: "retryable" } =>
-  retryAfterSeconds === undefined
-    ? { status: "retryable", reason }
-    : { status: "retryable", reason, retryAfterSeconds };
+export const retryable = (reason: string, retryAfterSeconds?: number): Outcome & { kind: "retryable" } =>
+  retryAfterSeconds === undefined ? { kind: "retryable", reason } : { kind: "retryable", reason, retryAfterSeconds };
 
 export const throttled = (reason: string, retryAfterSeconds?: number): Outcome => ({
   ...retryable(reason, retryAfterSeconds),
@@ -93,7 +91,7 @@ export function refusedForNow(
 
 /** The outcome of a message whose request was not answered. */
 export function unanswered(exchange: UnansweredExchange): Outcome {
-  if (exchange.kind === "unknown") return { status: "unknown", reason: exchange.reason };
+  if (exchange.kind === "unknown") return { kind: "unknown", reason: exchange.reason };
   return exchange.isRefused ? rejected(exchange.reason) : retryable(exchange.reason);
 }
 

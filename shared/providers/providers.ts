@@ -56,7 +56,7 @@ const neverThrowing = <C, A>(provider: Provider<C, A>, log: Deps["log"]): Provid
         target,
         ...errorFields(error),
       });
-      return { status: "unknown", reason: "unreadable_answer" };
+      return { kind: "unknown", reason: "unreadable_answer" };
     }),
 });
 

@@ -91,6 +91,6 @@ export function pushOutcome(
   if (isAccepted) return { ...accepted(providerId), ...(isShortened && { isShortened }) };
   if (isRetryable || isRetryableStatus(status)) return refusedForNow(exchange, reason, now);
   // Any other 5xx, and a success outside the protocol, is from a proxy, which may have forwarded the message.
-  if (status > 500 || status < 300) return { status: "unknown", reason };
+  if (status > 500 || status < 300) return { kind: "unknown", reason };
   return rejected(reason, { addressDead });
 }

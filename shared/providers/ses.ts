@@ -70,7 +70,7 @@ export function openSes(deps: Pick<Deps, "aws" | "clock" | "env">): Ses {
       });
       try {
         const answer = await inTime((options) => client.send(command, options));
-        return answer === NO_ANSWER ? { status: "unknown", reason: "no answer in time" } : accepted(answer.MessageId);
+        return answer === NO_ANSWER ? { kind: "unknown", reason: "no answer in time" } : accepted(answer.MessageId);
       } catch (error) {
         return outcomeOf(errorOf(error));
       }
@@ -96,7 +96,7 @@ export function openSes(deps: Pick<Deps, "aws" | "clock" | "env">): Ses {
         } catch (error) {
           const failure = errorOf(error);
           if (failure.name === "NotFoundException") continue;
-          return unverified(failure.message, { isTemporary: outcomeOf(failure).status !== "rejected" });
+          return unverified(failure.message, { isTemporary: outcomeOf(failure).kind !== "rejected" });
         }
       }
       return verdict;
@@ -122,7 +122,7 @@ function outcomeOf({ name, code, $metadata }: SesError): Outcome {
   if (name === "ServiceUnavailable" || EXPIRED.has(name) || status === 503) return retryable(name);
   if (status !== undefined && status >= 400 && status < 500) return rejected(name);
   if (status === undefined && code !== undefined && UNREACHED.has(code)) return retryable(code);
-  return { status: "unknown", reason: code ?? name };
+  return { kind: "unknown", reason: code ?? name };
 }
 
 /** The rest is for the service's own mails, and for other senders in the account. */

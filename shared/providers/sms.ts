@@ -110,6 +110,6 @@ function outcomeOf(exchange: Exchange, now: number): Outcome {
     return isTransient ? retryable(reason, retryAfter(headers, now)) : rejected(reason, { addressDead });
   }
   if (status === 429 || status === 503) return refusedForNow(exchange, String(status), now);
-  if (status >= 500 || status < 400) return { status: "unknown", reason: String(status) };
+  if (status >= 500 || status < 400) return { kind: "unknown", reason: String(status) };
   return rejected(String(status));
 }

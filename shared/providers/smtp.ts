@@ -63,16 +63,16 @@ export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): S
         const attempt = idle && (await attemptIn(idle, task, signal));
         return attempt?.kind === "decided" ? attempt.outcome : openFor(credentials, task, signal);
       });
-      return outcome.status === "accepted" ? outcome : { ...outcome, reason: countable(outcome.reason) };
+      return outcome.kind === "accepted" ? outcome : { ...outcome, reason: countable(outcome.reason) };
     },
     verify: async (credentials) => {
       const outcome = await withTimeLimit(clock, TIMEOUT_MS, (signal) =>
         openFor(credentials, askingFor(credentials), signal),
       );
-      if (outcome.status === "accepted") return { kind: "verified" };
+      if (outcome.kind === "accepted") return { kind: "verified" };
       // The text of a reply without its codes.
       const error = outcome.reason.replace(/^\d{3} (?:\d\.\d{1,3}\.\d{1,3} )?/, "");
-      return unverified(error, { isTemporary: outcome.status !== "rejected" });
+      return unverified(error, { isTemporary: outcome.kind !== "rejected" });
     },
   };
 }
@@ -88,7 +88,7 @@ const sendingTo =
     const stuffed = source.replaceAll(/^\./gm, "..");
     reached("may_be_accepted");
     const { text } = expectReply(await ask(`${stuffed}${stuffed.endsWith("\r\n") ? "" : "\r\n"}.`), 250);
-    return { status: "accepted", providerId: text.slice(0, 200) };
+    return { kind: "accepted", providerId: text.slice(0, 200) };
   };
 
 /** Whether the server would accept the sender. */
@@ -142,7 +142,7 @@ async function attemptIn(session: Session, task: Task, signal: AbortSignal): Pro
     if (wasClosedBefore && !signal.aborted) return { kind: "closed_before" };
     if (isStop(error)) return { kind: "decided", outcome: error.outcome };
     const reason = brokenOff(signal);
-    const outcome: Outcome = progress === "may_be_accepted" ? { status: "unknown", reason } : retryable(reason);
+    const outcome: Outcome = progress === "may_be_accepted" ? { kind: "unknown", reason } : retryable(reason);
     return { kind: "decided", outcome };
   } finally {
     signal.removeEventListener("abort", giveUp);

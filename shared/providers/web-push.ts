@@ -88,7 +88,7 @@ export function webPushProvider({
       const timeoutMs = isOfService ? TIMEOUT_MS : OTHER_HOST_TIMEOUT_MS;
       const exchange = await egress.request({ purpose: "web_push", url: endpoint, headers, body: sealed, timeoutMs });
       const outcome = pushOutcome(exchange, clock.now(), sent, readAnswer);
-      return outcome.status === "retryable" && !isOfService ? retryable(outcome.reason) : outcome;
+      return outcome.kind === "retryable" && !isOfService ? retryable(outcome.reason) : outcome;
     },
     // Checks that the keys are a pair, then that a push service accepts their signature. A push service reports an
     // unknown subscription only after it has checked the signature, or it does not check signatures.

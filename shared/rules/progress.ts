@@ -24,18 +24,18 @@ export type LedgerState = (typeof ledgerStates)[number];
 /** The known outcome of one message (docs/decisions/0010). */
 export type SendOutcome =
   /** `isShortened`: its text was too long for the provider, and was cut. */
-  | { status: "accepted"; providerId?: string; isShortened?: true }
+  | { kind: "accepted"; providerId?: string; isShortened?: true }
   /** Final. `addressDead`: the device or address must not be used again. */
-  | { status: "rejected"; reason: string; addressDead?: boolean }
+  | { kind: "rejected"; reason: string; addressDead?: boolean }
   /**
    * Certainly not accepted: it may be sent again. `isThrottled`: the provider gets too many messages, so this was not
    * an attempt (AMB-111). `isHeld`: the provider was not called, because the channel may not send now.
    */
-  | { status: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true; isHeld?: true }
+  | { kind: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true; isHeld?: true }
   /** Possibly accepted: it is never sent again. */
-  | { status: "unknown"; reason: string }
+  | { kind: "unknown"; reason: string }
   /** `seen`: the cap that was reached. */
-  | { status: "skipped"; reason: LateSkip; seen?: CountedCap };
+  | { kind: "skipped"; reason: LateSkip; seen?: CountedCap };
 
 /** One address of one recipient, by their places in the chunk. */
 export interface Unit {
@@ -146,31 +146,31 @@ export function note(
   const tries = [...unit.tries, at];
   const target = elementAt(addressee.targets, unit.target);
   noteFirstTry(progress, unit, target.channel, outcome);
-  if (outcome.status === "accepted") {
+  if (outcome.kind === "accepted") {
     noteReached(progress, unit, target.channel);
     noteMailbox(progress, mailbox);
     completeUnit(progress, unit, addressee, { isPermanent: false, at });
     return { state: "sent", mailbox, tries };
   }
-  if (outcome.status === "skipped") {
+  if (outcome.kind === "skipped") {
     noteReason(progress, unit, outcome.reason);
     completeUnit(progress, unit, addressee, { isPermanent: !isOver(outcome.reason), at });
     return { state: "skipped", reason: outcome.reason, tries: unit.tries };
   }
-  if (outcome.status === "retryable" && outcome.isThrottled)
+  if (outcome.kind === "retryable" && outcome.isThrottled)
     return noteThrottle(progress, unit, addressee, { outcome, at });
-  const reason = outcome.status === "unknown" ? UNCONFIRMED : outcome.reason;
-  const wait = outcome.status === "retryable" ? RETRY_AFTER_MS[tries.length - 1] : undefined;
-  if (outcome.status === "retryable" && wait !== undefined) {
+  const reason = outcome.kind === "unknown" ? UNCONFIRMED : outcome.reason;
+  const wait = outcome.kind === "retryable" ? RETRY_AFTER_MS[tries.length - 1] : undefined;
+  if (outcome.kind === "retryable" && wait !== undefined) {
     const due = at + Math.max(wait, 1_000 * (outcome.retryAfterSeconds ?? 0));
     progress.next.push({ recipient: unit.recipient, target: unit.target, tries, due });
     openClass(progress, unit, addressee);
     return { state: "retryable", reason, tries };
   }
   noteFailed(progress, unit, target.channel, reason);
-  const isPermanent = outcome.status === "rejected" && !isOver(reason);
+  const isPermanent = outcome.kind === "rejected" && !isOver(reason);
   completeUnit(progress, unit, addressee, { isPermanent, at });
-  return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, mailbox, tries };
+  return { state: outcome.kind === "unknown" ? "unknown" : "failed", reason, mailbox, tries };
 }
 
 /** Counts for the brake (F21). Retries do not count, or an address that fails would count several times. */
@@ -180,9 +180,9 @@ function noteFirstTry({ tried, errors }: Progress, unit: Unit, channel: string, 
 
 export const isFirstTry = ({ tries }: Pick<Unit, "tries">, outcome: SendOutcome): boolean =>
   tries.length === 0 &&
-  outcome.status !== "skipped" &&
-  !(outcome.status === "retryable" && outcome.isThrottled) &&
-  !(outcome.status === "rejected" && isOver(outcome.reason));
+  outcome.kind !== "skipped" &&
+  !(outcome.kind === "retryable" && outcome.isThrottled) &&
+  !(outcome.kind === "rejected" && isOver(outcome.reason));
 
 export function countFirstTry(
   { tried, errors }: Record<"tried" | "errors", Record<string, number>>,
@@ -190,7 +190,7 @@ export function countFirstTry(
   outcome: SendOutcome,
 ): void {
   tried[channel] = (tried[channel] ?? 0) + 1;
-  if (outcome.status !== "accepted") errors[channel] = (errors[channel] ?? 0) + 1;
+  if (outcome.kind !== "accepted") errors[channel] = (errors[channel] ?? 0) + 1;
 }
 
 /** Whether a chunk was worked through once: something was tried, or no unit that may be sent now waits. */
@@ -205,7 +205,7 @@ function noteThrottle(
   progress: Progress,
   unit: Unit,
   addressee: Addressee,
-  { outcome, at }: { outcome: Extract<SendOutcome, { status: "retryable" }>; at: number },
+  { outcome, at }: { outcome: Extract<SendOutcome, { kind: "retryable" }>; at: number },
 ): Verdict & { tries: number[] } {
   const { reason, retryAfterSeconds = 0 } = outcome;
   const { tries, throttledSince = at } = unit;

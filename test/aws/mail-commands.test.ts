@@ -54,23 +54,23 @@ it("a mail names the configuration set of its credentials", async () => {
 it("an answer is the id of the mail, also without metadata", async () => {
   const { mocked, send } = mockedSes();
   mocked.on(SendEmailCommand).resolves({ MessageId: "m" });
-  expect(await send()).toMatchObject({ status: "accepted", providerId: "m" });
+  expect(await send()).toMatchObject({ kind: "accepted", providerId: "m" });
 });
 
 describe("outcomes", () => {
   const status = (httpStatusCode: number) => ({ $metadata: { httpStatusCode } });
   it.each([
-    ["TooManyRequestsException", status(429), { status: "retryable", isThrottled: true }],
-    ["LimitExceededException", status(400), { status: "retryable", isThrottled: true }],
-    ["ThrottlingException", { $metadata: undefined }, { status: "retryable", isThrottled: true }],
-    ["ServiceUnavailable", status(503), { status: "retryable" }],
-    ["MessageRejected", status(400), { status: "rejected" }],
-    ["ExpiredTokenException", status(403), { status: "retryable" }],
-    ["AccessDeniedException", status(403), { status: "rejected" }],
-    ["InternalServerError", status(500), { status: "unknown" }],
-    ["Error", { code: "ENOTFOUND", $metadata: undefined }, { status: "retryable" }],
-    ["Error", { code: "ECONNRESET", $metadata: undefined }, { status: "unknown" }],
-    ["TimeoutError", { $metadata: undefined }, { status: "unknown" }],
+    ["TooManyRequestsException", status(429), { kind: "retryable", isThrottled: true }],
+    ["LimitExceededException", status(400), { kind: "retryable", isThrottled: true }],
+    ["ThrottlingException", { $metadata: undefined }, { kind: "retryable", isThrottled: true }],
+    ["ServiceUnavailable", status(503), { kind: "retryable" }],
+    ["MessageRejected", status(400), { kind: "rejected" }],
+    ["ExpiredTokenException", status(403), { kind: "retryable" }],
+    ["AccessDeniedException", status(403), { kind: "rejected" }],
+    ["InternalServerError", status(500), { kind: "unknown" }],
+    ["Error", { code: "ENOTFOUND", $metadata: undefined }, { kind: "retryable" }],
+    ["Error", { code: "ECONNRESET", $metadata: undefined }, { kind: "unknown" }],
+    ["TimeoutError", { $metadata: undefined }, { kind: "unknown" }],
   ])("%s with %j is %j", async (name, more, outcome) => {
     const { mocked, send } = mockedSes();
     mocked.on(SendEmailCommand).rejects(failure(name, more));
@@ -87,7 +87,7 @@ describe("outcomes", () => {
   it("a mail that SES does not answer in time may have been sent", async () => {
     const { mocked, send } = mockedSes(async () => undefined);
     mocked.on(SendEmailCommand).callsFake(() => new Promise(() => undefined));
-    expect(await send()).toEqual({ status: "unknown", reason: "no answer in time" });
+    expect(await send()).toEqual({ kind: "unknown", reason: "no answer in time" });
   });
 });
 

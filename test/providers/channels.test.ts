@@ -22,7 +22,7 @@ const ways = [
 describe.each(ways)("%s", (_, channel, own) => {
   it("delivers, and the outbox holds message and recipient (NTF-23, D-PROV)", async () => {
     const world = await fresh();
-    expect(await sendBy(providersOf(world), channel, {}, own)).toMatchObject({ status: "accepted" });
+    expect(await sendBy(providersOf(world), channel, {}, own)).toMatchObject({ kind: "accepted" });
     const [item, more] = await outbox(world, `?channel=${channel}&job_id=${JOB}&subscriber_id=${SUBSCRIBER}`);
     expect(more).toBeUndefined();
     expect(item).toMatchObject({
@@ -41,16 +41,16 @@ describe.each(ways)("%s", (_, channel, own) => {
     ["permanent", "rejected"],
     ["invalid_token", "rejected"],
     ["transient", "retryable"],
-  ])("a channel answers the fault %s: %s, and nothing is in the outbox (D-PROV)", async (outcome, status) => {
+  ])("a channel answers the fault %s: %s, and nothing is in the outbox (D-PROV)", async (outcome, kind) => {
     const world = await fresh();
     const providers = providersOf(world);
     await fault(world, { channel, outcome, times: 1, subscriber_id: SUBSCRIBER });
     expect(await sendBy(providers, channel, { subscriber: "somebody-else" }, own)).toMatchObject({
-      status: "accepted",
+      kind: "accepted",
     });
-    expect(await sendBy(providers, channel, {}, own)).toMatchObject({ status, reason: expect.any(String) });
+    expect(await sendBy(providers, channel, {}, own)).toMatchObject({ kind, reason: expect.any(String) });
     expect(await outbox(world, `?subscriber_id=${SUBSCRIBER}`)).toEqual([]);
-    expect(await sendBy(providers, channel, {}, own)).toMatchObject({ status: "accepted" });
+    expect(await sendBy(providers, channel, {}, own)).toMatchObject({ kind: "accepted" });
   });
 
   it("the outcome of a message without an answer is unknown, after the time limit in service time (D-PROV)", async () => {
@@ -58,7 +58,7 @@ describe.each(ways)("%s", (_, channel, own) => {
     await fault(world, { channel, outcome: "timeout", times: 1 });
     const sending = sendBy(providersOf(world), channel, {}, own);
     await world.advance(30_000);
-    expect(await sending).toEqual({ status: "unknown", reason: "no answer in time" });
+    expect(await sending).toEqual({ kind: "unknown", reason: "no answer in time" });
     expect(await outbox(world)).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe("dead addresses", () => {
     async (channel) => {
       const world = await fresh();
       await fault(world, { channel, outcome: "invalid_token" });
-      expect(await sendBy(providersOf(world), channel)).toMatchObject({ status: "rejected", addressDead: true });
+      expect(await sendBy(providersOf(world), channel)).toMatchObject({ kind: "rejected", addressDead: true });
     },
   );
 
@@ -90,7 +90,7 @@ describe("dead addresses", () => {
     const world = await fresh();
     const address = { ...addresses.web_push, endpoint: "https://169.254.169.254/push" };
     expect(await sendBy(providersOf(world), "web_push", { address })).toMatchObject({
-      status: "rejected",
+      kind: "rejected",
       addressDead: true,
     });
     expect((await world.call("GET /_local/meter")).body.providers.requests).toBe(0);

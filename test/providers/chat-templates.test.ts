@@ -36,7 +36,7 @@ it("the chat app sends an approved template with its variables filled (NTF-23)",
   await app.createTemplate(credentials.chat_app, WELCOME);
   const template = { name: "welcome", language: "en_US", parameters: ["Ada\n  L.", "a sale"] };
   expect(await sendBy(openProviders(world.depsFor("test")), "chat_app", { template })).toMatchObject({
-    status: "accepted",
+    kind: "accepted",
   });
   const [item] = (await world.call("GET /_local/outbox?channel=chat_app")).body.items;
   expect(item).toMatchObject({ to: "+4915112345678", title: "welcome", body: "Hi Ada L., a sale waits." });

@@ -23,7 +23,7 @@ it.each(overHttp)(
         (target.host === "oauth2.googleapis.com" ? tokenThenCut : cut).connect(target, signal),
     };
     const providers = openProviders({ ...world.depsFor("test"), network });
-    expect(await sendBy(providers, channel)).toMatchObject({ status: "unknown" });
+    expect(await sendBy(providers, channel)).toMatchObject({ kind: "unknown" });
   },
 );
 
@@ -31,7 +31,7 @@ it.each(overHttp)("%s: a failed connection is retryable (NTF-23)", async (channe
   const world = await fresh();
   const refused = { ...onLines(() => undefined), connect: async () => Promise.reject(new Error("refused")) };
   const providers = openProviders({ ...world.depsFor("test"), network: refused });
-  expect(await sendBy(providers, channel)).toMatchObject({ status: "retryable" });
+  expect(await sendBy(providers, channel)).toMatchObject({ kind: "retryable" });
   expect(await verifyBy(providers, channel)).toMatchObject({ kind: "undecided" });
 });
 
@@ -52,6 +52,6 @@ it.each(overHttp)(
     expect(outcome).toBeUndefined();
     await world.advance(1);
     await sending;
-    expect(outcome).toEqual({ status: "unknown", reason: "no answer in time" });
+    expect(outcome).toEqual({ kind: "unknown", reason: "no answer in time" });
   },
 );

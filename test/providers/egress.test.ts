@@ -213,7 +213,7 @@ describe("real connections", () => {
     const port = await listenOnLoopback(server);
     const { egress, clock } = { egress: clientOn(onLoopback(true)), clock: systemClock };
     const smtp = { type: "email", provider: "smtp", from_email: "a@example.com", host: "localhost", port } as const;
-    expect(await openSmtp({ egress, clock }).send(smtp, "b@example.com", "x")).toMatchObject({ status: "retryable" });
+    expect(await openSmtp({ egress, clock }).send(smtp, "b@example.com", "x")).toMatchObject({ kind: "retryable" });
     expect(heard).toEqual(["EHLO", "STAR"]);
     server.close();
   });

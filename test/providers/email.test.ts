@@ -180,7 +180,7 @@ describe("SES", () => {
     expect(events.map(({ eventType }) => eventType)).toEqual(types);
     expect(events[0]?.mail).toMatchObject({
       destination: [email],
-      messageId: sent.status === "accepted" && sent.providerId,
+      messageId: sent.kind === "accepted" && sent.providerId,
       tags: { tenant: ["tenant-1"], job: [JOB], subscriber: [SUBSCRIBER] },
     });
   });
@@ -192,7 +192,7 @@ describe("SES", () => {
     await world.call("POST /_local/faults", { body: { channel: "email", outcome: "rate_limited" } });
     asked.length = 0;
     const reason = "TooManyRequestsException";
-    expect(await sendBy(providers, "email")).toEqual({ status: "retryable", reason, isThrottled: true });
+    expect(await sendBy(providers, "email")).toEqual({ kind: "retryable", reason, isThrottled: true });
     expect(asked).toEqual(["ses"]);
   });
 });

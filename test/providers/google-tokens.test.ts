@@ -16,11 +16,11 @@ it.each([
   [200, {}, "retryable"],
 ])(
   "Google's token endpoint %i: the message is %s, because nothing of it was sent (NTF-23)",
-  async (code, body, status) => {
+  async (code, body, kind) => {
     const world = await fresh();
     const network = answeringNetwork(() => ({ status: code, body }));
     const providers = openProviders({ ...world.depsFor("test"), network });
-    expect(await sendBy(providers, "android")).toMatchObject({ status });
+    expect(await sendBy(providers, "android")).toMatchObject({ kind });
   },
 );
 

@@ -21,7 +21,7 @@ async function sendTo(channel: ProvidedChannel, answer: SinkAnswer) {
 
 const subscribedAt = (host: string) => ({ ...addresses.web_push, endpoint: `https://${host}/send/abc` });
 
-type Row = [answer: string, status: Outcome["status"], more?: object];
+type Row = [answer: string, kind: Outcome["kind"], more?: object];
 const dead = { addressDead: true };
 const alive = { addressDead: false };
 
@@ -51,10 +51,10 @@ const apns: Row[] = [
   ["504 ", "unknown"],
 ];
 
-it.each(apns)("APNs %s: %s (NTF-23)", async (answer, status, more = {}) => {
+it.each(apns)("APNs %s: %s (NTF-23)", async (answer, kind, more = {}) => {
   const [code, reason] = answer.split(" ");
   const body = reason === undefined ? "" : { reason };
-  expect(await sendTo("ios", { status: Number(code), body })).toMatchObject({ status, ...more });
+  expect(await sendTo("ios", { status: Number(code), body })).toMatchObject({ kind, ...more });
 });
 
 const fcm: Row[] = [
@@ -72,11 +72,11 @@ const fcm: Row[] = [
   ["502 BAD_GATEWAY", "unknown"],
 ];
 
-it.each(fcm)("FCM %s: %s (NTF-23)", async (answer, status, more = {}) => {
+it.each(fcm)("FCM %s: %s (NTF-23)", async (answer, kind, more = {}) => {
   const [code, word, field] = answer.split(" ");
   const details = [{ errorCode: word }, ...(field ? [{ fieldViolations: [{ field }] }] : [])];
   const body = { error: { code: Number(code), status: word, message: word, details } };
-  expect(await sendTo("android", { status: Number(code), body })).toMatchObject({ status, ...more });
+  expect(await sendTo("android", { status: Number(code), body })).toMatchObject({ kind, ...more });
 });
 
 const webPush: Row[] = [
@@ -98,8 +98,8 @@ const webPush: Row[] = [
   ["504", "unknown"],
 ];
 
-it.each(webPush)("Web Push %s: %s (NTF-23)", async (code, status, more = {}) => {
-  expect(await sendTo("web_push", { status: Number(code), body: "" })).toMatchObject({ status, ...more });
+it.each(webPush)("Web Push %s: %s (NTF-23)", async (code, kind, more = {}) => {
+  expect(await sendTo("web_push", { status: Number(code), body: "" })).toMatchObject({ kind, ...more });
 });
 
 const sms: Row[] = [
@@ -126,9 +126,9 @@ const sms: Row[] = [
   ["77", "rejected", { reason: "status_77" }],
 ];
 
-it.each(sms)("SMS status %s: %s (NTF-23)", async (code, status, more = {}) => {
+it.each(sms)("SMS status %s: %s (NTF-23)", async (code, kind, more = {}) => {
   const messages = [{ status: code, "message-id": "m-1" }];
-  expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({ status, ...more });
+  expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({ kind, ...more });
 });
 
 it.each([
@@ -138,8 +138,8 @@ it.each([
   [500, "unknown"],
   [502, "unknown"],
   [200, "unknown"],
-])("SMS without a status, HTTP %i: %s (NTF-23)", async (code, status) => {
-  expect(await sendTo("sms", { status: code, body: "<html>" })).toMatchObject({ status });
+])("SMS without a status, HTTP %i: %s (NTF-23)", async (code, kind) => {
+  expect(await sendTo("sms", { status: code, body: "<html>" })).toMatchObject({ kind });
 });
 
 it.each([
@@ -151,7 +151,7 @@ it.each([
 ] as const)(
   "an answer that is not of the protocol of %s leaves its message unconfirmed: %i %j (NTF-23)",
   async (channel, status, body) => {
-    expect(await sendTo(channel, { status, body })).toMatchObject({ status: "unknown" });
+    expect(await sendTo(channel, { status, body })).toMatchObject({ kind: "unknown" });
   },
 );
 
@@ -160,7 +160,7 @@ it.each(providedChannels.filter((channel) => channel !== "email"))(
   async (channel) => {
     const later = await sendTo(channel, { status: 503, body: "", headers: { "retry-after": "5" } });
 
-    expect(later).toMatchObject({ status: "retryable", isThrottled: true, retryAfterSeconds: 5 });
+    expect(later).toMatchObject({ kind: "retryable", isThrottled: true, retryAfterSeconds: 5 });
     expect(await sendTo(channel, { status: 503, body: "" })).not.toHaveProperty("isThrottled");
   },
 );
@@ -168,7 +168,7 @@ it.each(providedChannels.filter((channel) => channel !== "email"))(
 it("SMS with one accepted part is accepted (NTF-23)", async () => {
   const messages = [{ status: "1" }, { status: "0", "message-id": "m-2" }];
   expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({
-    status: "accepted",
+    kind: "accepted",
     providerId: "m-2",
   });
 });
@@ -188,8 +188,8 @@ it.each([
     const providers = openProviders({ ...world.depsFor("test"), network });
     const send = (length: number) => sendBy(providers, channel, { title: "", body: "x".repeat(length) });
 
-    expect(await send(max)).toMatchObject({ status: "accepted" });
-    expect(await send(max + 1)).toMatchObject({ status: "rejected", reason: "message_too_long" });
+    expect(await send(max)).toMatchObject({ kind: "accepted" });
+    expect(await send(max + 1)).toMatchObject({ kind: "rejected", reason: "message_too_long" });
     expect(asked).toBe(1);
   },
 );
@@ -225,13 +225,13 @@ const chatApp: Row[] = [
   ["503", "retryable"],
 ];
 
-it.each(chatApp)("chat app %s: %s (NTF-23)", async (answer, status) => {
+it.each(chatApp)("chat app %s: %s (NTF-23)", async (answer, kind) => {
   const [http, code] = answer.split(" ");
   const body = code === undefined ? "" : { error: { code: Number(code), message: "…" } };
-  expect(await sendTo("chat_app", { status: Number(http), body })).toMatchObject({ status });
+  expect(await sendTo("chat_app", { status: Number(http), body })).toMatchObject({ kind });
 });
 
-it.each<[channel: ProvidedChannel, what: string, body: object | string, status: Outcome["status"]]>([
+it.each<[channel: ProvidedChannel, what: string, body: object | string, kind: Outcome["kind"]]>([
   ["android", "nothing", "", "unknown"],
   ["android", "the page of a proxy", "<html>Welcome</html>", "unknown"],
   ["chat_app", "nothing", "", "unknown"],
@@ -239,15 +239,15 @@ it.each<[channel: ProvidedChannel, what: string, body: object | string, status: 
   ["chat_app", "no message", { messages: [] }, "unknown"],
   ["chat_app", "an error", { error: { code: 131026, message: "…" } }, "rejected"],
   ["chat_app", "an error that passes", { error: { code: 131056, message: "…" } }, "retryable"],
-])("%s, HTTP 200 with %s: a message is not taken for sent (NTF-23)", async (channel, _, body, status) => {
-  expect(await sendTo(channel, { status: 200, body })).toMatchObject({ status });
+])("%s, HTTP 200 with %s: a message is not taken for sent (NTF-23)", async (channel, _, body, kind) => {
+  expect(await sendTo(channel, { status: 200, body })).toMatchObject({ kind });
 });
 
 it.each(["ios", "android", "web_push", "sms", "chat_app"] as const)(
   "%s says how long to wait where the provider does (NTF-23)",
   async (channel) => {
     const answer = { status: 429, headers: { "retry-after": "17" }, body: {} };
-    expect(await sendTo(channel, answer)).toMatchObject({ status: "retryable", retryAfterSeconds: 17 });
+    expect(await sendTo(channel, answer)).toMatchObject({ kind: "retryable", retryAfterSeconds: 17 });
   },
 );
 
@@ -265,5 +265,5 @@ it.each([
 
   const outcome = await sendBy(providers, "web_push", { address: subscribedAt(host) });
 
-  expect(outcome).toEqual({ status: "retryable", reason: "429", ...more });
+  expect(outcome).toEqual({ kind: "retryable", reason: "429", ...more });
 });

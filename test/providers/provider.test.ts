@@ -18,7 +18,7 @@ it("a refused target is final, a failed connection is retryable, a missing answe
   const refused = { kind: "not_sent", reason: "no", isRefused: true } as const;
   const failed = { kind: "not_sent", reason: "no", isRefused: false } as const;
   const silent = { kind: "unknown", reason: "no" } as const;
-  expect([refused, failed, silent].map((exchange) => unanswered(exchange).status)).toEqual([
+  expect([refused, failed, silent].map((exchange) => unanswered(exchange).kind)).toEqual([
     "rejected",
     "retryable",
     "unknown",
@@ -29,9 +29,9 @@ it("a refused target is final, a failed connection is retryable, a missing answe
     "undecided",
   ]);
   expect([rejected("x"), rejected("x", { addressDead: true }), retryable("x", 2)]).toEqual([
-    { status: "rejected", reason: "x" },
-    { status: "rejected", reason: "x", addressDead: true },
-    { status: "retryable", reason: "x", retryAfterSeconds: 2 },
+    { kind: "rejected", reason: "x" },
+    { kind: "rejected", reason: "x", addressDead: true },
+    { kind: "retryable", reason: "x", retryAfterSeconds: 2 },
   ]);
 });
 

@@ -67,7 +67,7 @@ describe("iOS", () => {
     const providers = providersOf(world);
     for (const minutes of [0, 49, 2, 60]) {
       await world.advance(minutes * 60_000);
-      expect(await sendBy(providers, "ios")).toMatchObject({ status: "accepted" });
+      expect(await sendBy(providers, "ios")).toMatchObject({ kind: "accepted" });
     }
     const tokens = (await outbox(world)).map(
       (item: { headers: { authorization: string } }) => item.headers.authorization,
@@ -80,7 +80,7 @@ describe("iOS", () => {
     async (channel) => {
       const world = await fresh();
       const sent = await sendBy(providersOf(world), channel, { data: { long: "é".repeat(2_048) } });
-      expect(sent).toEqual({ status: "rejected", reason: "payload_too_large" });
+      expect(sent).toEqual({ kind: "rejected", reason: "payload_too_large" });
       expect((await world.call("GET /_local/meter")).body.providers.requests).toBe(0);
     },
   );
@@ -91,7 +91,7 @@ describe("iOS", () => {
       const world = await fresh();
       const family = "👩‍👩‍👧";
       const sent = await sendBy(providersOf(world), channel, { body: family.repeat(400) });
-      expect(sent).toMatchObject({ status: "accepted", isShortened: true });
+      expect(sent).toMatchObject({ kind: "accepted", isShortened: true });
       const { payload } = (await outbox(world))[0];
       const body: string = (payload.aps?.alert ?? payload.notification ?? payload).body;
       expect(body).toBe(`${family.repeat((body.length - 1) / family.length)}…`);
@@ -104,7 +104,7 @@ it("Android: a message goes without the values under names that Google keeps to 
   const world = await fresh();
   const data = { from: "shop", message_type: "sale", "google.a": 1, gcm_id: 2, screen: "sale" };
 
-  expect(await sendBy(providersOf(world), "android", { data })).toMatchObject({ status: "accepted" });
+  expect(await sendBy(providersOf(world), "android", { data })).toMatchObject({ kind: "accepted" });
 
   const ids = { notification_id: JOB, subscriber_id: SUBSCRIBER };
   expect((await outbox(world))[0].payload.data).toEqual({ screen: "sale", ...ids });
@@ -192,11 +192,11 @@ it("no service time passes while providers answer, nor real time while they do n
     await sending;
   };
   await send();
-  expect(outcomes.map(({ status }) => status)).toEqual(channels.map(() => "accepted"));
+  expect(outcomes.map(({ kind: status }) => status)).toEqual(channels.map(() => "accepted"));
   expect(world.clock.now()).toBe(START);
   for (const channel of channels) await world.call("POST /_local/faults", { body: { channel, outcome: "timeout" } });
   outcomes.length = 0;
   await send();
-  expect(outcomes.map(({ status }) => status)).toEqual(channels.map(() => "unknown"));
+  expect(outcomes.map(({ kind: status }) => status)).toEqual(channels.map(() => "unknown"));
   expect(world.clock.now()).toBe(START + 10_000);
 });

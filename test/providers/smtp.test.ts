@@ -48,21 +48,21 @@ async function talk(script: (string | ((line: Duplex) => void))[], own: object =
 
 describe("SMTP", () => {
   it.each<[string, (string | ((line: Duplex) => void))[], object]>([
-    ["no greeting", [cut], { status: "retryable" }],
-    ["a busy server", ["421 later"], { status: "retryable" }],
-    ["a server that refuses", ["554 no"], { status: "rejected" }],
-    ["no TLS", ["220 hi", "250 me"], { status: "rejected", reason: "the server offers no TLS" }],
-    ["TLS that does not come", ["220 hi", "250-me\r\n250 STARTTLS", "454 later"], { status: "retryable" }],
-    ["a sender it refuses", [...hello, "550 5.7.1 no"], { status: "rejected" }],
+    ["no greeting", [cut], { kind: "retryable" }],
+    ["a busy server", ["421 later"], { kind: "retryable" }],
+    ["a server that refuses", ["554 no"], { kind: "rejected" }],
+    ["no TLS", ["220 hi", "250 me"], { kind: "rejected", reason: "the server offers no TLS" }],
+    ["TLS that does not come", ["220 hi", "250-me\r\n250 STARTTLS", "454 later"], { kind: "retryable" }],
+    ["a sender it refuses", [...hello, "550 5.7.1 no"], { kind: "rejected" }],
     ["a mailbox that is not there", [...hello, "250 ok", "550 5.1.1 unknown"], { addressDead: true }],
-    ["a mailbox that is full", [...hello, "250 ok", "452 4.2.2 full"], { status: "retryable" }],
-    ["a cut after the recipient", [...hello, "250 ok", cut], { status: "retryable" }],
-    ["no DATA", [...hello, "250 ok", "250 ok", "451 later"], { status: "retryable" }],
-    ["a cut before the mail", [...hello, "250 ok", "250 ok", cut], { status: "retryable" }],
-    ["a cut after the mail", [...hello, "250 ok", "250 ok", "354 go", cut], { status: "unknown" }],
-    ["a refusal of the mail", [...hello, "250 ok", "250 ok", "354 go", "554 spam"], { status: "rejected" }],
-    ["a later of the mail", [...hello, "250 ok", "250 ok", "354 go", "451 later"], { status: "retryable" }],
-    ["a mail that is taken", [...hello, "250 ok", "250 ok", "354 go", "250 2.0.0 queued"], { status: "accepted" }],
+    ["a mailbox that is full", [...hello, "250 ok", "452 4.2.2 full"], { kind: "retryable" }],
+    ["a cut after the recipient", [...hello, "250 ok", cut], { kind: "retryable" }],
+    ["no DATA", [...hello, "250 ok", "250 ok", "451 later"], { kind: "retryable" }],
+    ["a cut before the mail", [...hello, "250 ok", "250 ok", cut], { kind: "retryable" }],
+    ["a cut after the mail", [...hello, "250 ok", "250 ok", "354 go", cut], { kind: "unknown" }],
+    ["a refusal of the mail", [...hello, "250 ok", "250 ok", "354 go", "554 spam"], { kind: "rejected" }],
+    ["a later of the mail", [...hello, "250 ok", "250 ok", "354 go", "451 later"], { kind: "retryable" }],
+    ["a mail that is taken", [...hello, "250 ok", "250 ok", "354 go", "250 2.0.0 queued"], { kind: "accepted" }],
   ])("SMTP answers %s with what is known of the mail (D-EMAIL)", async (_, script, expected) => {
     const { outcome } = await talk(script);
     expect(outcome).toMatchObject(expected);
@@ -84,14 +84,14 @@ describe("SMTP", () => {
   it("SMTP logs in only under TLS, and doubles the dot of a line (D-EMAIL)", async () => {
     const own = { username: "u", password: "p" };
     const { outcome, heard } = await talk([...hello, "235 ok", ...taken], own);
-    expect(outcome.status).toBe("accepted");
+    expect(outcome.kind).toBe("accepted");
     const login = `AUTH PLAIN ${Buffer.from("\0u\0p").toString("base64")}\r\n`;
     expect(heard.slice(0, 6)).toEqual([
       ...["EHLO example.com\r\n", "STARTTLS\r\n", "EHLO example.com\r\n", login],
       ...["MAIL FROM:<news@example.com>\r\n", "RCPT TO:<ada@example.org>\r\n"],
     ]);
     const refused = await talk([...hello, "535 5.7.8 wrong"], own);
-    expect(refused.outcome).toEqual({ status: "rejected", reason: "535 5.7.8 wrong" });
+    expect(refused.outcome).toEqual({ kind: "rejected", reason: "535 5.7.8 wrong" });
     const world = await fresh();
     await sendBy(openProviders(world.depsFor("test")), "email", { body: ".dot\n..two\n." }, smtp);
     expect((await world.call("GET /_local/outbox")).body.items[0].body).toBe(".dot\n..two\n.");
@@ -103,7 +103,7 @@ describe("SMTP", () => {
 
     const { outcome, heard } = await talk([...asked, ...taken], { username: "u", password: "p" });
 
-    expect(outcome.status).toBe("accepted");
+    expect(outcome.kind).toBe("accepted");
     expect(heard.slice(3, 6)).toEqual(["AUTH LOGIN\r\n", `${btoa("u")}\r\n`, `${btoa("p")}\r\n`]);
   });
 
@@ -112,13 +112,13 @@ describe("SMTP", () => {
 
     const { outcome } = await talk(script, { username: "u", password: "p" });
 
-    expect(outcome).toEqual({ status: "rejected", reason: "the server offers no way to log in" });
+    expect(outcome).toEqual({ kind: "rejected", reason: "the server offers no way to log in" });
   });
 
   it("SMTP takes a second mail in the session of the first, without another handshake (D-EMAIL)", async () => {
     const { network, heard } = scripted(...hello, ...taken, ...taken);
     const send = await sender(network);
-    expect([(await send()).status, (await send()).status]).toEqual(["accepted", "accepted"]);
+    expect([(await send()).kind, (await send()).kind]).toEqual(["accepted", "accepted"]);
     expect([network.connects.length, heard.filter((line) => line.startsWith("MAIL FROM")).length]).toEqual([1, 2]);
   });
 
@@ -134,7 +134,7 @@ describe("SMTP", () => {
   it("clears a refused mail before the next one of its session (D-EMAIL)", async () => {
     const { network, heard } = scripted(...hello, "250 ok", "550 5.1.1 unknown", "250 cleared", ...taken);
     const send = await sender(network);
-    expect([(await send()).status, (await send()).status]).toEqual(["rejected", "accepted"]);
+    expect([(await send()).kind, (await send()).kind]).toEqual(["rejected", "accepted"]);
     expect([network.connects.length, heard.includes("RSET\r\n")]).toEqual([1, true]);
   });
 
@@ -144,14 +144,14 @@ describe("SMTP", () => {
   ])("SMTP sends once by a new session where the idle one %s (D-EMAIL)", async (_, ending) => {
     const { network, heard } = scripted(...hello, ...taken, ending, ...hello, ...taken);
     const send = await sender(network);
-    expect([(await send()).status, (await send()).status]).toEqual(["accepted", "accepted"]);
+    expect([(await send()).kind, (await send()).kind]).toEqual(["accepted", "accepted"]);
     expect([network.connects.length, heard.filter((line) => line === "DATA\r\n").length]).toEqual([2, 2]);
   });
 
   it("SMTP does not send again where a reused session is cut after the mail (D-EMAIL)", async () => {
     const { network } = scripted(...hello, ...taken, ...taken.slice(0, -1), cut, ...hello, ...taken);
     const send = await sender(network);
-    expect([(await send()).status, (await send()).status]).toEqual(["accepted", "unknown"]);
+    expect([(await send()).kind, (await send()).kind]).toEqual(["accepted", "unknown"]);
     expect(network.connects).toHaveLength(1);
   });
 
@@ -160,7 +160,10 @@ describe("SMTP", () => {
     const { network } = scripted(...login, ...taken, ...login, ...taken);
     const send = await sender(network);
     const outcomes = [await send({ username: "a", password: "p" }), await send({ username: "b", password: "p" })];
-    expect([outcomes.map(({ status }) => status), network.connects.length]).toEqual([["accepted", "accepted"], 2]);
+    expect([outcomes.map(({ kind: status }) => status), network.connects.length]).toEqual([
+      ["accepted", "accepted"],
+      2,
+    ]);
   });
 
   it("SMTP returns the server's message of a refusal (CRD-8)", async () => {
@@ -191,10 +194,10 @@ describe("SMTP", () => {
     const world = await fresh();
     for (const host of ["localhost", "127.0.0.1", "[::1]", "10.0.0.5", "mail.internal", "169.254.169.254"]) {
       const outcome = await sendBy(openProviders(world.depsFor("test")), "email", {}, { ...smtp, host });
-      expect(outcome).toMatchObject({ status: "rejected" });
+      expect(outcome).toMatchObject({ kind: "rejected" });
     }
     expect(await sendBy(openProviders(world.depsFor("test")), "email", {}, { ...smtp, port: 6379 })).toMatchObject({
-      status: "rejected",
+      kind: "rejected",
       reason: "the host must use port 25 or 465 or 587 or 2525",
     });
     expect((await world.call("GET /_local/meter")).body.providers.requests).toBe(0);

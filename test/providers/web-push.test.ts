@@ -70,7 +70,7 @@ describe("encryption", () => {
     const world = await fresh();
     const address = { endpoint: "https://push.example.com/x", keys: wrong };
     expect(await sendBy(openProviders(world.depsFor("test")), "web_push", { address })).toEqual({
-      status: "rejected",
+      kind: "rejected",
       reason: "invalid_subscription_keys",
       addressDead: true,
     });
@@ -114,14 +114,14 @@ describe("requests", () => {
 
     for (let second = 0; second < 12; second++) await world.advance(1_000);
 
-    expect(await sending).toEqual({ status: "unknown", reason: "no answer in time" });
+    expect(await sending).toEqual({ kind: "unknown", reason: "no answer in time" });
     expect(ends).toEqual([limit]);
   });
 
   it("a message that is too large beside its text is refused before it is sent (D-PUSH)", async () => {
     const world = await fresh();
     const sent = await sendBy(openProviders(world.depsFor("test")), "web_push", { data: { long: "a".repeat(4_000) } });
-    expect(sent).toEqual({ status: "rejected", reason: "payload_too_large" });
+    expect(sent).toEqual({ kind: "rejected", reason: "payload_too_large" });
   });
 
   it("Web Push accepts keys of web-push, and refuses keys that are not a pair (CRD-5)", async () => {
@@ -137,7 +137,7 @@ describe("requests", () => {
     other.generateKeys();
     // A push service checks the signature, which another key than the named one made.
     expect(await sendBy(providers, "web_push", {}, { public_key: other.getPublicKey("base64url") })).toMatchObject({
-      status: "rejected",
+      kind: "rejected",
     });
   });
 });

@@ -110,7 +110,7 @@ it("a deferred recipient comes again at the time, once, and is neither delivered
         });
         for (const one of unitsOf(known, addressees)) {
           sent.push(one.recipient);
-          note(known, one, addressees[one.recipient]!, { outcome: { status: "accepted" }, at: now });
+          note(known, one, addressees[one.recipient]!, { outcome: { kind: "accepted" }, at: now });
           known.to++;
         }
         const waiting = waitingFor(known);
@@ -131,7 +131,7 @@ it("a failure is tried again after a minute, or as much later as its provider sa
   const fresh: Unit = { recipient: 0, target: 0, tries: [], due: 0 };
   const waitFor = (retryAfterSeconds: number) => {
     const state = newProgress();
-    note(state, fresh, addressee, { outcome: { status: "retryable", reason: "500", retryAfterSeconds }, at: 1_000 });
+    note(state, fresh, addressee, { outcome: { kind: "retryable", reason: "500", retryAfterSeconds }, at: 1_000 });
     return state.next[0]!.due - 1_000;
   };
 
@@ -139,16 +139,16 @@ it("a failure is tried again after a minute, or as much later as its provider sa
 });
 
 it.each<[string, SendOutcome, object]>([
-  ["is refused", { status: "rejected", reason: "410" }, { missed: { sms: 1n }, unsure: {} }],
-  ["gets no answer", { status: "unknown", reason: "timeout" }, { missed: { sms: 1n }, unsure: { sms: 1n } }],
+  ["is refused", { kind: "rejected", reason: "410" }, { missed: { sms: 1n }, unsure: {} }],
+  ["gets no answer", { kind: "unknown", reason: "timeout" }, { missed: { sms: 1n }, unsure: { sms: 1n } }],
   [
     "is throttled for a day",
-    { status: "retryable", reason: "429", isThrottled: true },
+    { kind: "retryable", reason: "429", isThrottled: true },
     { missed: { sms: 1n }, unsure: {} },
   ],
-  ["is skipped by a cap", { status: "skipped", reason: "capped" }, { missed: {}, unsure: {} }],
-  ["is canceled", { status: "rejected", reason: "canceled" }, { missed: {}, unsure: {} }],
-  ["is tried again", { status: "retryable", reason: "500" }, { missed: {}, unsure: {} }],
+  ["is skipped by a cap", { kind: "skipped", reason: "capped" }, { missed: {}, unsure: {} }],
+  ["is canceled", { kind: "rejected", reason: "canceled" }, { missed: {}, unsure: {} }],
+  ["is tried again", { kind: "retryable", reason: "500" }, { missed: {}, unsure: {} }],
 ])("a message that %s is a failure of its channel, an uncertain one, or none (AMB-139)", (_, outcome, noted) => {
   const addressee: Addressee = { targets: [{ channel: "sms" }], isSmart: false };
   const state = newProgress();
@@ -162,7 +162,7 @@ it("a throttle leaves the tries as they are, waits longer each time, and fails a
   const addressee: Addressee = { targets: [{ channel: "sms" }], isSmart: false };
   const throttle = (unit: Unit, at: number, retryAfterSeconds = 0) => {
     const state = newProgress();
-    const outcome = { status: "retryable", reason: "429", retryAfterSeconds, isThrottled: true } as const;
+    const outcome = { kind: "retryable", reason: "429", retryAfterSeconds, isThrottled: true } as const;
     return { verdict: note(state, unit, addressee, { outcome, at }), next: state.next[0], why: state.why };
   };
   const fresh: Unit = { recipient: 0, target: 0, tries: [start - 60_000], due: 0 };

@@ -34,7 +34,7 @@ export function watchOutboxes(kernel: Kernel, told: (call: Call) => void) {
           address: { email: to },
         },
         ...{ isRefusedForNow: false, isThrottled: false, isRecorded: true },
-        told: { status: "accepted", providerId: sk },
+        told: { kind: "accepted", providerId: sk },
       });
     },
   };

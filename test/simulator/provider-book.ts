@@ -70,15 +70,15 @@ export function verdictOn(book: ProviderBook, calls: readonly Call[]): Verdict {
   const last = calls.at(-1);
   const isLost = last !== undefined && book.isLost(last);
   const told = last?.told;
-  if (told?.status === "accepted") {
+  if (told?.kind === "accepted") {
     mayBeDelivered = true;
     isDelivered = !isLost;
   }
   // What nobody knew is delivered, or bounced, as soon as its provider says so.
-  if (isLost || told?.status === "unknown") mayBeDelivered ||= calls.some(book.isReported);
-  if (told?.status === "unknown") reasons.add(UNCONFIRMED);
-  if (told?.status === "rejected") reasons.add(told.reason);
-  if (told?.status === "retryable") {
+  if (isLost || told?.kind === "unknown") mayBeDelivered ||= calls.some(book.isReported);
+  if (told?.kind === "unknown") reasons.add(UNCONFIRMED);
+  if (told?.kind === "rejected") reasons.add(told.reason);
+  if (told?.kind === "retryable") {
     const tries = calls.filter(({ isThrottled }) => !isThrottled).length;
     const isLastTry = !last?.isThrottled && tries > RETRY_AFTER_MS.length;
     if (isLastTry || isLost) reasons.add(told.reason);

@@ -60,14 +60,14 @@ export function providersFor(
     return new Promise<never>(() => undefined);
   };
   const answer = (message: OutgoingMessage): Outcome => {
-    if (refuses(message)) return { status: "rejected", reason: "no such topic" };
-    if (isFull(message)) return { status: "retryable", reason: THROTTLED, isThrottled: true };
-    if (hits(profile.providerTransient)) return { status: "retryable", reason: "busy" };
+    if (refuses(message)) return { kind: "rejected", reason: "no such topic" };
+    if (isFull(message)) return { kind: "retryable", reason: THROTTLED, isThrottled: true };
+    if (hits(profile.providerTransient)) return { kind: "retryable", reason: "busy" };
     if (hits(profile.providerThrottle))
-      return { status: "retryable", reason: THROTTLED, isThrottled: true, retryAfterSeconds: random.between(1, 90) };
-    if (hits(profile.providerPermanent)) return { status: "rejected", reason: "no such topic" };
-    if (hits(profile.providerPermanent)) return { status: "rejected", reason: "unregistered", addressDead: true };
-    return { status: "accepted", providerId: `p${random.between(1, 1_000_000)}` };
+      return { kind: "retryable", reason: THROTTLED, isThrottled: true, retryAfterSeconds: random.between(1, 90) };
+    if (hits(profile.providerPermanent)) return { kind: "rejected", reason: "no such topic" };
+    if (hits(profile.providerPermanent)) return { kind: "rejected", reason: "unregistered", addressDead: true };
+    return { kind: "accepted", providerId: `p${random.between(1, 1_000_000)}` };
   };
   const sendBy =
     (channel: ProvidedChannel) =>
@@ -76,20 +76,20 @@ export function providersFor(
       await way();
       if (hits(profile.crash)) return die("before a call of a provider");
       const outcome = answer(message);
-      const isRefusedForNow = outcome.status === "retryable";
+      const isRefusedForNow = outcome.kind === "retryable";
       const call: Call = {
         ...{ channel, message, job, subscriber, target, by: process, isRefusedForNow },
         isThrottled: "reason" in outcome && outcome.reason === THROTTLED,
         at: kernel.now(),
       };
       told(call);
-      kernel.note(`${process.label} ${channel} ${job} ${subscriber} ${target} ${outcome.status}`);
+      kernel.note(`${process.label} ${channel} ${job} ${subscriber} ${target} ${outcome.kind}`);
       if (hits(profile.crash)) return die("after a call of a provider");
-      const isLost = outcome.status === "accepted" && hits(profile.providerSilent);
+      const isLost = outcome.kind === "accepted" && hits(profile.providerSilent);
       if (isLost) await process.clock.sleep(HANG_MS);
       else if (hits(profile.providerSlow)) await process.clock.sleep(random.between(SECOND, SLOW_MS));
       else await way();
-      call.told = isLost ? { status: "unknown", reason: "no answer" } : outcome;
+      call.told = isLost ? { kind: "unknown", reason: "no answer" } : outcome;
       call.toldAt = kernel.now();
       return call.told;
     };

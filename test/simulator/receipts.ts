@@ -28,7 +28,7 @@ export function withReceipts(world: SimWorld, tenant: Tenant): void {
     for (let copies = random.chance(0.2) ? 2 : 1; copies > 0; copies--)
       kernel.after(random.between(10, MINUTE + 30 * SECOND), () => {
         // What the provider rejected has no later events.
-        if (call.told?.status === "rejected") return;
+        if (call.told?.kind === "rejected") return;
         if (!receipts.some((one) => one.call === call)) receipts.push({ call, fate, at: kernel.now() });
         void world.queues.send("mail-event", event);
       });

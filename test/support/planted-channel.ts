@@ -64,16 +64,16 @@ export function rcsProvider({ egress, clock }: { egress: Egress; clock: Clock })
     send: async (credentials, message) => {
       const body = { to: message.address.phone, text: titledText(message), reference: referenceOf(message) };
       const exchange = await request(credentials, "POST", "/messages", body);
-      if (exchange.outcome !== "answered") return unanswered(exchange);
+      if (exchange.kind !== "answered") return unanswered(exchange);
       const { status } = exchange;
       if (status === 200) return accepted(jsonOf(exchange.body).id);
       if (status === 429 || status === 503) return refusedForNow(exchange, String(status), clock.now());
-      if (status >= 500) return { status: "unknown", reason: String(status) };
+      if (status >= 500) return { kind: "unknown", reason: String(status) };
       return rejected(String(status), { addressDead: status === 404 });
     },
     verify: async (credentials) => {
       const exchange = await request(credentials, "GET", "");
-      if (exchange.outcome !== "answered") return unverifiable(exchange);
+      if (exchange.kind !== "answered") return unverifiable(exchange);
       const { status } = exchange;
       return status === 200 ? { kind: "verified" } : unverified(\`The provider answered \${status}\`, { isTemporary: status >= 500 });
     },

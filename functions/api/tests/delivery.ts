@@ -97,8 +97,8 @@ export async function deliverTest(deps: Deps, test: TestSend): Promise<TestDeliv
   return Promise.all(
     all.map(async ({ subscriber_id, channel, send }, n) => {
       const outcome = n < MAX_ADDRESSES ? await send() : rejected("too_many_addresses");
-      const reason = outcome.status === "accepted" ? null : outcome.reason;
-      return { subscriber_id, channel, state: stateOf[outcome.status], reason };
+      const reason = outcome.kind === "accepted" ? null : outcome.reason;
+      return { subscriber_id, channel, state: stateOf[outcome.kind], reason };
     }),
   );
 }
@@ -120,7 +120,7 @@ async function sendingsTo(
   const emailConsent = workspace?.email_consent_mode ?? "opt_out";
   return via.flatMap(({ type }): PlannedDelivery[] => {
     const decided = (reason: string): PlannedDelivery[] => [
-      { subscriber_id: id, channel: type, send: async () => ({ status: "skipped", reason }) as SendOutcome },
+      { subscriber_id: id, channel: type, send: async () => ({ kind: "skipped", reason }) as SendOutcome },
     ];
     if (!profile) return decided("erased");
     if (draw?.isHeldOut(id)) return decided("held_out");
@@ -145,7 +145,7 @@ const sendingToSelf = ({ via, subscribers }: TestSend, send: Sender, email: stri
           { channel: "email" },
           { subscriber: undefined, profile: subscribers.find(({ profile }) => profile)?.profile, address: { email } },
         )
-      : Promise.resolve({ status: "rejected", reason: "no_channel" }),
+      : Promise.resolve({ kind: "rejected", reason: "no_channel" }),
 });
 
 interface Addressee {
@@ -255,10 +255,10 @@ async function writeToInbox(
   const text = { content, ...(data && { data: toJson(data) }) };
   const writing = store.transact([messageWrite(id, store.clock.now(), { subscriber, ...text })]);
   return writing.then(
-    (): SendOutcome => ({ status: "accepted" }),
+    (): SendOutcome => ({ kind: "accepted" }),
     (error: unknown) => {
       log({ level: "warn", message: "a test may be missing in an inbox", subscriber, ...errorFields(error) });
-      return { status: "unknown", reason: UNCONFIRMED };
+      return { kind: "unknown", reason: UNCONFIRMED };
     },
   );
 }

@@ -109,7 +109,7 @@ function skip(prepared: PreparedMessage[], { messages }: FirstMessages, cap: Cou
     if (cap.channel_class !== undefined && classOf(message.channel) !== cap.channel_class) continue;
     const i = prepared.indexOf(message);
     if (i < 0) continue;
-    const outcome = { status: "skipped", reason: "capped", seen: cap } as const;
+    const outcome = { kind: "skipped", reason: "capped", seen: cap } as const;
     prepared[i] = { ...message, isCapped: true, send: async () => outcome };
   }
 }

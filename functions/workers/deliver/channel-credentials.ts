@@ -42,7 +42,7 @@ export async function credentialsFor(work: Work, channel: ChannelType): Promise<
     if (!row || !sealed) return { kind: "missing" };
     const owner = await ownerOf(work);
     const held = heldBy(row, { ...via, plan: owner?.plan, read: sealed.version, now: clock.now() });
-    if (held) return { kind: "held", outcome: { status: "retryable", isHeld: true, ...held } };
+    if (held) return { kind: "held", outcome: { kind: "retryable", isHeld: true, ...held } };
     return { kind: "open", credentials: await openCredentials(vault, via.id, sealed) };
   };
   const found = await readShared(clock, opened, version, { ms: OPEN_MS, read });

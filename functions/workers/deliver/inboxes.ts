@@ -14,12 +14,12 @@ import { recipientOf, type Work } from "./work.ts";
 /** The outcome of the inbox message of a unit. */
 export type Inbox = (subscriber: string, unit: Unit) => Promise<SendOutcome>;
 
-const notWritten: Inbox = async () => ({ status: "retryable", reason: "inbox_unavailable" });
+const notWritten: Inbox = async () => ({ kind: "retryable", reason: "inbox_unavailable" });
 
 const inboxOf =
   (delivered: ReadonlySet<string>): Inbox =>
   async (subscriber) =>
-    delivered.has(subscriber) ? { status: "accepted" } : rejected("template_error");
+    delivered.has(subscriber) ? { kind: "accepted" } : rejected("template_error");
 
 /** The messages of a group that are written before it is claimed. */
 interface InboxWrites {
@@ -73,7 +73,7 @@ export function deferredInbox(work: Work, times: RoundTimes): InboxWrites {
       const sendState = await confirmGate(work);
       if (sendState !== "open") return notWritten;
       await writeRows();
-      const outcome: Inbox = async (id, unit) => (reached.has(id) ? { status: "accepted" } : inbox(id, unit));
+      const outcome: Inbox = async (id, unit) => (reached.has(id) ? { kind: "accepted" } : inbox(id, unit));
       return outcome;
     };
     return writeNow().catch(() => notWritten);

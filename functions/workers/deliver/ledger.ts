@@ -69,8 +69,8 @@ export function createLedger(work: Work, leased: LeasedChunk) {
       progress.pending.push(verdict);
       // The inbox is its own ledger.
       const isInInbox = target.channel === "in_app" && verdict.state === "sent";
-      const { providerId, isShortened } = outcome.status === "accepted" ? outcome : {};
-      const seen = outcome.status === "skipped" ? outcome.seen : undefined;
+      const { providerId, isShortened } = outcome.kind === "accepted" ? outcome : {};
+      const seen = outcome.kind === "skipped" ? outcome.seen : undefined;
       const isWaiting = isThrottle(outcome) && verdict.state === "retryable";
       const touch = { subscriber, target, arm, verdict, tries, providerId, isShortened, seen, claimedWith };
       rows.push(isInInbox || isWaiting ? undefined : touchWrite(timesOf(leased), chunkRef, touch));

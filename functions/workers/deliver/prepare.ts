@@ -249,6 +249,6 @@ function addressRefusal(
 
 /** Whether a message is blank. A mail needs only its subject. */
 function blankRefusal(channel: ProvidedChannel, words: RenderedTexts, isTemplate: boolean): SendOutcome | undefined {
-  if (channel === "email") return isBlank(words.title) ? { status: "skipped", reason: "blank_subject" } : undefined;
+  if (channel === "email") return isBlank(words.title) ? { kind: "skipped", reason: "blank_subject" } : undefined;
   return isTextless(words, isTemplate) ? rejected("template_error") : undefined;
 }

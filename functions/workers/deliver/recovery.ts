@@ -128,7 +128,7 @@ function noteFound(
   const outcome = isCapped ? CAPPED : reported;
   const addressee = elementAt(addressees, unit.recipient);
   const isFallback = addressee.isSmart && unit.due > 0 && unit.tries.length === 0;
-  if (outcome.status === "unknown" && isFallback) progress.fallbackConflicts++;
+  if (outcome.kind === "unknown" && isFallback) progress.fallbackConflicts++;
   return note(progress, unit, addressee, { outcome, at, mailbox: found?.mailbox });
 }
 
@@ -198,16 +198,15 @@ function inboxVerdict(unit: ClaimedUnit, { left, canceled, written }: CompletedI
   return { state: "failed", reason: "template_error" };
 }
 
-const CAPPED: SendOutcome = { status: "skipped", reason: "capped" };
+const CAPPED: SendOutcome = { kind: "skipped", reason: "capped" };
 
 /** The message may have been sent, so it is never sent again. */
-const UNKNOWN: SendOutcome = { status: "unknown", reason: "the worker stopped" };
+const UNKNOWN: SendOutcome = { kind: "unknown", reason: "the worker stopped" };
 
 function outcomeOf({ state, reason = "" }: Verdict, unit: Unit): SendOutcome {
-  if (state === "sent") return { status: "accepted" };
-  if (state === "unknown") return { status: "unknown", reason };
-  if (state === "skipped")
-    return { status: "skipped", reason: lateSkips.find((skip) => skip === reason) ?? "canceled" };
+  if (state === "sent") return { kind: "accepted" };
+  if (state === "unknown") return { kind: "unknown", reason };
+  if (state === "skipped") return { kind: "skipped", reason: lateSkips.find((skip) => skip === reason) ?? "canceled" };
   const isLastTry = unit.tries.length >= RETRY_AFTER_MS.length;
-  return state === "retryable" || isLastTry ? { status: "retryable", reason } : { status: "rejected", reason };
+  return state === "retryable" || isLastTry ? { kind: "retryable", reason } : { kind: "rejected", reason };
 }

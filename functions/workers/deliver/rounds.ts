@@ -179,7 +179,7 @@ async function sendGroup({ work, leased, ...round }: Round, { units, group }: Gr
   for (const { message, outcome } of sent) {
     ledger.note({ message, outcome });
     watch.note(message, outcome);
-    if (outcome.status === "rejected" && outcome.addressDead) work.dead.push(message);
+    if (outcome.kind === "rejected" && outcome.addressDead) work.dead.push(message);
   }
   progress.capped = [];
   holdBack(work, progress, sent);
@@ -264,15 +264,15 @@ async function noteAnswers(work: Work, sent: readonly SentMessage[]): Promise<vo
     const id = channelIdOf(work, channel);
     if (id === undefined) continue;
     const errors = new Set(answers.flatMap(({ outcome }) => errorIn(outcome) ?? []));
-    if (answers.some(({ outcome }) => outcome.status === "accepted")) await noteOne(work, id, undefined);
+    if (answers.some(({ outcome }) => outcome.kind === "accepted")) await noteOne(work, id, undefined);
     for (const error of errors) await noteOne(work, id, error);
   }
 }
 
 function errorIn(outcome: SendOutcome): string | undefined {
-  if (outcome.status === "accepted" || outcome.status === "skipped") return undefined;
+  if (outcome.kind === "accepted" || outcome.kind === "skipped") return undefined;
   if (isThrottle(outcome) || isHeld(outcome)) return undefined;
-  return outcome.status === "rejected" && outcome.addressDead ? undefined : outcome.reason;
+  return outcome.kind === "rejected" && outcome.addressDead ? undefined : outcome.reason;
 }
 
 /** The messages are sent by now, so a note that fails is left out. */

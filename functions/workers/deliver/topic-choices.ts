@@ -9,7 +9,7 @@ import type { Work } from "./work.ts";
 /** A choice made after the audience was planned counts too (TPC-2). */
 export const topicRefusal = ({ topic }: Job, profile: LivingProfile | undefined): SendOutcome | undefined =>
   topic && profile && !isInTopic(contactOf(profile, []).consents, topic)
-    ? { status: "skipped", reason: "topic_opt_out" }
+    ? { kind: "skipped", reason: "topic_opt_out" }
     : undefined;
 
 export async function leftTopic({ store, job }: Work, subscribers: readonly string[]): Promise<ReadonlySet<string>> {

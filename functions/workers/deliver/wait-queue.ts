@@ -16,7 +16,7 @@ const TOO_LATE_MS = 24 * HOUR;
 /** A held message is checked again after an eighth of the time that it has been held, within these bounds. */
 const CHECK_AGAIN_MS = { min: 5 * MINUTE, max: 6 * HOUR, share: 1 / 8 };
 
-const CANCELED: SendOutcome = { status: "skipped", reason: "canceled" };
+const CANCELED: SendOutcome = { kind: "skipped", reason: "canceled" };
 const NOTHING_WAITS: WaitQueue = { putOff: () => undefined, refusal: () => undefined, isGone: () => false };
 
 /** Puts off the addresses in quiet hours, and refuses those whose send may not go on afterwards. */
@@ -88,7 +88,7 @@ async function readGate({ store, workspace, clock, job }: Work): Promise<GateAt>
   };
   if ((await workspace())?.status !== "active")
     return (ended) =>
-      now - ended > TOO_LATE_MS ? { kind: "over", outcome: { status: "rejected", reason: EXPIRED } } : later(ended);
+      now - ended > TOO_LATE_MS ? { kind: "over", outcome: { kind: "rejected", reason: EXPIRED } } : later(ended);
   if (job.source.type !== "journey" || job.source.id === null) return () => OPEN;
   const status = await statusOf(store, job.source.id);
   if (status === "active") return () => OPEN;

@@ -172,10 +172,10 @@ export interface WaitQueue {
 }
 
 export const isThrottle = (outcome: SendOutcome): boolean =>
-  outcome.status === "retryable" && outcome.isThrottled === true;
+  outcome.kind === "retryable" && outcome.isThrottled === true;
 
 /** The provider was not called. */
-export const isHeld = (outcome: SendOutcome): boolean => outcome.status === "retryable" && outcome.isHeld === true;
+export const isHeld = (outcome: SendOutcome): boolean => outcome.kind === "retryable" && outcome.isHeld === true;
 
 type Recipients = Pick<Chunk, "recipients">;
 

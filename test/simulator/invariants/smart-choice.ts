@@ -52,9 +52,9 @@ function judgeChoice({ ledger }: SimWorld, book: ProviderBook, choice: Choice, b
     const isLast = next === undefined;
     if (next && calls.some(({ at }) => at > next[1][0]!.at)) say(`${next[0]} began before ${name} was over`);
     const last = [...Map.groupBy(calls, ({ target }) => target).values()].map((some) => some.at(-1)!);
-    const isFailed = last.every((call) => call.told?.status === "rejected" && !book.isLost(call));
+    const isFailed = last.every((call) => call.told?.kind === "rejected" && !book.isLost(call));
     // What a provider refused for now may end by a rule of ours at its next try.
-    const isLost = last.some((call) => book.isLost(call) || call.told?.status === "retryable");
+    const isLost = last.some((call) => book.isLost(call) || call.told?.kind === "retryable");
     if (!isFailed && !isLost && (!isLast || isInInbox)) say(`${name} had not failed permanently`);
     const isErased = ledger.people.get(person)?.erasingSince !== undefined;
     const hasInbox = ledger.byJob.get(job)?.channels === undefined;

@@ -17,9 +17,9 @@ export const outcomesBugs: readonly Bug[] = [
     name: "a message without an answer is tried again",
     area: "retries",
     file: progress,
-    find: '  if (outcome.status === "retryable" && wait !== undefined) {\n    const due = at + Math.max(wait, 1_000 * (outcome.retryAfterSeconds ?? 0));',
+    find: '  if (outcome.kind === "retryable" && wait !== undefined) {\n    const due = at + Math.max(wait, 1_000 * (outcome.retryAfterSeconds ?? 0));',
     replace:
-      '  if ((outcome.status === "retryable" && wait !== undefined) || (outcome.status === "unknown" && tries.length < 3)) {\n    const due = at + 60_000;',
+      '  if ((outcome.kind === "retryable" && wait !== undefined) || (outcome.kind === "unknown" && tries.length < 3)) {\n    const due = at + 60_000;',
   },
   {
     name: "a claim is taken over without looking at its lease",

@@ -8,8 +8,8 @@ export const pacingBugs: readonly Bug[] = [
     name: "a throttle uses up a try",
     area: "pacing",
     file: "shared/rules/progress.ts",
-    find: '  if (outcome.status === "retryable" && outcome.isThrottled)\n',
-    replace: '  if (outcome.status === "retryable" && outcome.isThrottled && unit.tries.length > 9)\n',
+    find: '  if (outcome.kind === "retryable" && outcome.isThrottled)\n',
+    replace: '  if (outcome.kind === "retryable" && outcome.isThrottled && unit.tries.length > 9)\n',
   },
   {
     name: "a group is larger than what goes in a second",

@@ -20,7 +20,7 @@ export const shownBugs: readonly Bug[] = [
     name: "a smart send goes on though a provider may have taken the message",
     area: "sending",
     file: "shared/rules/progress.ts",
-    find: 'const isPermanent = outcome.status === "rejected" && !isOver(reason);',
+    find: 'const isPermanent = outcome.kind === "rejected" && !isOver(reason);',
     replace: "const isPermanent = !isOver(reason);",
   },
 ];
