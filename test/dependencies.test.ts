@@ -35,25 +35,37 @@ it("no package that runs with the service runs a script at its installation, but
   expect(scripts).toEqual(INSTALL_SCRIPTS);
 });
 
-/** The packages that a program and the console, which it builds, import by themselves. */
-async function importedBy(...entryPoints: string[]): Promise<string[]> {
-  const options = { bundle: true, write: false, metafile: true, packages: "external", format: "esm" } as const;
-  const absWorkingDir = fileURLToPath(new URL("..", import.meta.url));
-  const outdir = "nowhere";
-  const { metafile } = await build({ entryPoints, absWorkingDir, outdir, platform: "node", ...options });
-  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
-  const names = imports.flatMap(({ path, external }) => (external && !path.startsWith("node:") ? [path] : []));
-  return [...new Set(names.map((path) => path.split("/", path.startsWith("@") ? 2 : 1).join("/")))];
+/** The files that begin each program; `npm start` builds the console too. */
+const PROGRAMS = {
+  start: ["local/main.ts", "local/start.ts", "local/launch.mjs", "console/app/main.tsx"],
+  "run operate": ["infra/operate.ts"],
+  "run probe": ["infra/probe.ts"],
+  "run invoke": ["local/invoke.ts"],
+  "run cost": ["tools/cost.ts"],
+};
+const STACK = "infra/app.ts";
+
+const { metafile } = await build({
+  entryPoints: [...Object.values(PROGRAMS).flat(), STACK],
+  absWorkingDir: fileURLToPath(new URL("..", import.meta.url)),
+  outdir: "nowhere",
+  platform: "node",
+  ...{ bundle: true, write: false, metafile: true, packages: "external", format: "esm" },
+});
+
+/** The packages that the files and whatever they import need. */
+function importedBy(...files: readonly string[]): string[] {
+  const reached = new Set(files);
+  const names = new Set<string>();
+  for (const file of reached)
+    for (const { path, external } of metafile.inputs[file]!.imports)
+      if (!external) reached.add(path);
+      else if (!path.startsWith("node:")) names.add(path.split("/", path.startsWith("@") ? 2 : 1).join("/"));
+  return [...names];
 }
 
-it.each([
-  ["start", ["local/main.ts", "local/start.ts", "local/launch.mjs", "console/app/main.tsx"]],
-  ["run operate", ["infra/operate.ts"]],
-  ["run probe", ["infra/probe.ts"]],
-  ["run invoke", ["local/invoke.ts"]],
-  ["run cost", ["tools/cost.ts"]],
-])("npm %s imports no package that npm ci --omit=dev leaves out (F5)", async (_, files) => {
-  const imported = await importedBy(...files);
+it.each(Object.entries(PROGRAMS))("npm %s imports no package that npm ci --omit=dev leaves out (F5)", (_, files) => {
+  const imported = importedBy(...files);
   expect(imported).toEqual(expect.arrayContaining(["valibot"]));
   expect(imported.filter((name) => packages[PREFIX + name]?.dev !== undefined)).toEqual([]);
 });
@@ -65,8 +77,8 @@ const ASKED_FOR = [
   ...["aws-jwt-verify", "aws-cdk-lib"],
 ];
 
-it("the service and its stack are built with the packages that were asked for", async () => {
-  const imported = await importedBy("local/main.ts", "infra/app.ts");
+it("the service and its stack are built with the packages that were asked for", () => {
+  const imported = importedBy("local/main.ts", STACK);
   expect(ASKED_FOR.filter((name) => !imported.includes(name))).toEqual([]);
 });
 
