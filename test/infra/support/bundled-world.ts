@@ -1,5 +1,7 @@
 // The service as it ships: built bundles with the env and the rights of the template, around the embedded AWS services.
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import { build } from "esbuild";
 import { bundleFile } from "../../../infra/bundle.ts";
 import { contents, deployedFunctions } from "../../../infra/functions.ts";
 import { logicalIdOf } from "../../../infra/names.ts";
@@ -18,7 +20,13 @@ import { neededRights, placesOf, rightsOf, statementsOf } from "./policies.ts";
 import { BUS, publishing } from "./template.ts";
 
 const functions = deployedFunctions(contents);
-const thread = new URL("bundle-thread.ts", import.meta.url);
+
+/** The environment of a function as JavaScript: to read its types away takes each thread longer than all else. */
+const built = await build({
+  entryPoints: [fileURLToPath(new URL("bundle-thread.ts", import.meta.url))],
+  ...{ bundle: true, write: false, platform: "node", format: "esm" },
+});
+const thread = new URL(`data:text/javascript,${encodeURIComponent(built.outputFiles[0]!.text)}`);
 
 export async function bundledWorld() {
   const template = publishing();
@@ -80,7 +88,7 @@ export async function bundledWorld() {
   const start = async (name: string): Promise<Worker> => {
     const worker = new Worker(thread, {
       env: await furnish(name),
-      workerData: { file: bundleFile(name) },
+      workerData: { file: pathToFileURL(bundleFile(name)).href },
       stdout: true,
     });
     closing.push(() => worker.terminate());
