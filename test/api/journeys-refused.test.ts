@@ -65,6 +65,28 @@ describe("refused entries", () => {
     },
   );
 
+  it("an entry by history is told as such after its window has ended, and that end starts runs as any other (AMB-134, AMB-147)", async () => {
+    const { world, active, person, tenant, call, refused, send } = await setting();
+    const rule = { event: { name: "bought", within: "30d", frequency: { min: 1 } } };
+    const { id: segment_id } = (await call("POST /api/v1/segments", { name: "Buyers", rule, is_dynamic: true })).body;
+    await world.settle();
+    const entering = await active(graphOf({ only: send("Hi") }), { trigger: { type: "segment_entered", segment_id } });
+    const leaving = await active(graphOf({ only: send("Bye") }), { trigger: { type: "segment_exited", segment_id } });
+    const ada = await person("ada");
+    const body = { historical: true, events: [{ event_name: "bought", external_id: "ada" }] };
+    await world.call("POST /v1/events", { as: tenant.server, body });
+    await world.settle();
+
+    await world.advance(31 * DAY);
+
+    const outcomes = async (id: string) =>
+      (await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body.triggers.map(
+        ({ outcome }: { outcome: string }) => outcome,
+      );
+    expect([await outcomes(entering), await outcomes(leaving)]).toEqual([["historical"], ["entered"]]);
+    expect([await refused(entering), await refused(leaving)]).toEqual([{ historical: 1 }, {}]);
+  });
+
   it("refused entries while the journey is paused count as paused (AMB-147)", async () => {
     const { active, person, track, refused, send, call, stats } = await setting();
     const id = await active(graphOf({ only: send("Hi") }));

@@ -71,11 +71,13 @@ async function causeOfSegment(
   const movedAt = entered ? row?.entered_at : exitedAt;
   const at = row ? movedAt : packed?.entered_at;
   if (at === undefined) return undefined;
+
+  const moved = entered ? row?.entered_by_history : row?.historical;
   return {
     at,
     occurred_at: at,
     key: segmentCause({ segment, entered, at }),
-    historical: row ? row.historical === true && row.member === entered : packed?.historical === true,
+    historical: (row ? moved : packed?.historical) === true,
     segment: { id: segment, name: named?.name ?? null, entered },
   };
 }

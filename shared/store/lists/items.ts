@@ -83,6 +83,8 @@ export const SegmentMembership = item({
     exited_at: v.optional(v.string()),
     /** Its last change followed from historical events or imports: it starts no journey (AMB-133, AMB-134). */
     historical: v.optional(v.literal(true)),
+    /** So did its last entry. */
+    entered_by_history: v.optional(v.literal(true)),
     expires: v.optional(v.number()),
   },
   writers: ["segment", "recompute-segment", "delete-memberships", "erase"],

@@ -43,7 +43,7 @@ export function enterWrites({ group, subscriber, historical, at }: MembershipCha
     putItem(
       SegmentMembership,
       { subscriber, segment: group.id },
-      { ...row, react: "membership", member: true, historical },
+      { ...row, react: "membership", member: true, historical, entered_by_history: historical },
       any(absent(), is("member", false)),
     ),
     member,
