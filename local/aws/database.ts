@@ -21,7 +21,7 @@ export interface Database {
    * @returns what ends it: from then on all of it is on disk.
    */
   hold(): () => void;
-  /** Told after each transaction whether it was committed. */
+  /** Called after each transaction, with whether it was committed. */
   onEnd(listener: (isCommitted: boolean) => void): void;
   close(): void;
   /** Whether the database is in memory. If so, data may be kept in JavaScript structures instead. */

@@ -123,7 +123,7 @@ export function createEventBridge({ clock, ids, account, region }: EventBridgeDe
   };
 }
 
-/** By its name or its ARN. */
+/** The name of a bus, which a request gives by name or by ARN. */
 const nameOf = ({ EventBusName = "default" }: Wire): string => String(EventBusName).split("/").at(-1) ?? "";
 
 function checkRequest(entries: readonly Wire[]): void {

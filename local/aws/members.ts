@@ -91,7 +91,7 @@ export function readers(missing: string, invalid: string) {
       }),
     );
 
-  /** One of a few words. */
+  /** A member that is one of a few words. */
   const word = <Word extends string>(input: Wire, name: string, words: readonly Word[]): Word | undefined => {
     const value = text(input, name);
     if (value === undefined) return undefined;

@@ -19,7 +19,7 @@ export interface Services extends Record<"dynamodb" | "sqs" | "scheduler" | "kms
   s3?: S3;
   ses?: StandIn;
   eventbridge?: StandIn;
-  /** Of the owner, as are those of parameters: no function calls them. */
+  /** Alarms and parameters are for the owner of the service: no function calls these two. */
   cloudwatch?: StandIn;
   ssm?: StandIn;
 }
@@ -70,7 +70,7 @@ const sqsCodes: Record<string, string> = {
   ),
 };
 
-/** Of the JSON protocol they speak another version than the others. */
+/** Services that speak version 1.1 of the JSON protocol. */
 const JSON_1_1: ReadonlySet<ServiceName> = new Set(["kms", "eventbridge", "ssm"]);
 
 let requests = 0;
@@ -78,7 +78,7 @@ const nextRequestId = () => `00000000-0000-4000-8000-${(++requests).toString(16)
 
 const PIECE_BYTES = 65_536;
 
-/** An object of S3 as a socket brings it. */
+/** The body of an object of S3 in pieces, as a socket delivers it. */
 async function* inPieces(body: Uint8Array, between: (() => Promise<void>) | undefined): AsyncGenerator<Uint8Array> {
   for (let at = 0; at === 0 || at < body.length; at += PIECE_BYTES) {
     yield body.subarray(at, at + PIECE_BYTES);
@@ -105,7 +105,10 @@ export function requestHandler(services: Services, hooks: Hooks = {}, between?: 
   };
 }
 
-/** For clients of this process except S3's: their signatures are not checked, and signing takes a tenth of a call. */
+/**
+ * A signer for clients of this process, except that of S3: their signatures are not checked, and signing takes a tenth
+ * of a call.
+ */
 export const unsigned = { sign: async <T>(request: T): Promise<T> => request };
 
 /** Handles one HTTP request of the AWS protocols. Rejects only when a hook breaks the connection. */

@@ -4,7 +4,7 @@ import { isRecord, membersOf, type Operations, operateOn, readers } from "./memb
 import { awsFailure, type StandIn, type Wire } from "./stand-in.ts";
 import { type Clock, SECOND } from "./time.ts";
 
-/** What SES reports about a mail later, by SNS or EventBridge. */
+/** An event about a sent mail, as SES reports it by SNS or EventBridge. */
 export interface SesEvent {
   eventType: "Send" | "Delivery" | "Bounce" | "Complaint";
   mail: {
@@ -24,7 +24,7 @@ export interface SesEvent {
   delivery?: { recipients: string[]; smtpResponse: string };
 }
 
-/** What becomes of mails, as its owner decides. */
+/** Decides the outcome of mails, for the owner of the service. */
 export interface Mailbox {
   /** Looks at a mail that is being sent, and says how that fails, if it does: with `timeout` there is no answer at all. */
   open(source: string, to: string): { fault: SesFault | undefined; accept(): string };
@@ -34,7 +34,7 @@ export interface Mailbox {
 
 interface SesDeps {
   clock: Pick<Clock, "now">;
-  /** What DNS says that a name stands for: whether the DKIM records of a domain are published. */
+  /** The CNAME records of a name, which show whether the DKIM records of a domain are published. */
   aliasesOf(name: string): readonly string[];
   mailbox: Mailbox;
 }
@@ -57,7 +57,7 @@ const members = membersOf({
 const read = readers("BadRequestException", "BadRequestException");
 const SIMULATOR = /^(bounce|complaint)(\+[^@]*)?@simulator\.amazonses\.com$/i;
 const MAX_TAGS = 50;
-/** What GetAccount says where nothing is limited, and nothing throttles. */
+/** The rate that GetAccount reports without a limit. It throttles nothing. */
 const AMPLE_RATE = 2_000;
 
 const failures = {
@@ -67,7 +67,7 @@ const failures = {
   rate_limited: () => awsFailure("TooManyRequestsException", "Maximum sending rate exceeded.", { status: 429 }),
 };
 
-/** An address is verified by a mail to it, which everybody has answered here. */
+/** An address counts as verified: in AWS its owner follows the link of a mail. */
 const ADDRESS = {
   IdentityType: "EMAIL_ADDRESS",
   VerifiedForSendingStatus: true,
@@ -103,7 +103,7 @@ function domainIdentity(domain: string, aliasesOf: SesDeps["aliasesOf"]): Wire {
   };
 }
 
-/** Of small letters and digits, as SES makes them; the same for a domain each time. */
+/** A token of small letters and digits, as SES makes them. It is the same each time for a domain. */
 const tokenOf = (text: string): string =>
   [...createHash("sha256").update(text).digest()]
     .map((byte) => (byte % 36).toString(36))

@@ -4,7 +4,7 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { convertToAttr, convertToNative, type NativeAttributeValue } from "@aws-sdk/util-dynamodb";
 import type { ServiceName, Wire } from "./stand-in.ts";
 
-/** As the SDK serializes: bytes to base64, dates to epoch seconds, absent members left out. */
+/** A value as the SDK serializes it: bytes as base64, dates as epoch seconds, without absent members. */
 export function toWire(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Uint8Array) return bufferOn(value).toString("base64");
@@ -67,15 +67,15 @@ interface DocumentCommand {
 /** The members are protected in the types of the SDK. */
 export const isDocumentCommand = (command: object): command is DocumentCommand => "clientCommand" in command;
 
-/** As a document client that leaves out what is `undefined`, in the form of the wire. */
+/** The values of an input in the form of the wire, without those that are `undefined`. */
 export const marshalled = (input: Wire, { inputKeyNodes }: DocumentCommand): Wire =>
   converted(input, inputKeyNodes, attributeOf) as Wire;
 
-/** Of an output in the form of the wire. */
+/** The values of an output in the form of the wire. */
 export const unmarshalled = (output: Wire, { outputKeyNodes }: DocumentCommand): Wire =>
   converted(output, outputKeyNodes, nativeOf) as Wire;
 
-/** What nearly all values are, in one step: the SDK looks at the name of a constructor ten times. */
+/** Converts the most common values in one step: the SDK compares the name of a constructor ten times. */
 function attributeOf(value: unknown): unknown {
   if (typeof value === "string") return { S: value };
   if (typeof value === "boolean") return { BOOL: value };

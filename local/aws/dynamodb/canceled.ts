@@ -8,7 +8,7 @@ export interface Reason {
   Item?: Item;
 }
 
-/** Of an item that another transaction is writing. */
+/** The reason for an item that another transaction is writing. */
 export const CONFLICTING: Reason = { Code: "TransactionConflict", Message: "Transaction is ongoing for the item" };
 
 export const canceledTransaction = (reasons: readonly Reason[]) =>

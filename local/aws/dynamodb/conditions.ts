@@ -30,7 +30,7 @@ export const CONDITION_FUNCTIONS = new Set([
   "size",
 ]);
 
-/** They belong to updates. */
+/** The functions of update expressions, which a condition may not call. */
 export const UPDATE_FUNCTIONS = new Set(["if_not_exists", "list_append"]);
 
 /** Parses an expression. @throws syntax errors in DynamoDB's precedence, without the kind of expression. */

@@ -15,7 +15,7 @@ export interface DynamoDbFaults {
   indexLag?(): number;
   /** How many milliseconds a transaction stays in flight: a write that meets it on an item meanwhile gets a conflict. */
   inFlightMs?(): number;
-  /** How many milliseconds after its expiry an item is deleted: AWS takes days. */
+  /** How many milliseconds after its expiry an item is deleted. AWS may take days. */
   expiryLag?(): number;
 }
 
@@ -32,7 +32,7 @@ export interface Engine extends Deps {
 
 export interface Call {
   bill: Bill;
-  /** What the capacity model has admitted. */
+  /** The charges that the capacity model has admitted. */
   charges: Charge[];
   /** The items of its transaction. */
   flight?: readonly string[];

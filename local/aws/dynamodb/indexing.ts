@@ -13,7 +13,7 @@ interface EntryUnits {
   units: number;
 }
 
-/** What a change of an item does to one index. */
+/** The effect of an item's change on one index. */
 export interface IndexChange extends IndexUnits {
   entries: EntryUnits[];
   apply(base: StoredKey): void;
@@ -34,7 +34,7 @@ interface Undo {
 export interface Indexing {
   create(index: Index): void;
   drop(index: Index): void;
-  /** What a change of an item does to each index that it concerns. */
+  /** Plans the effects of an item's change on the indexes that it concerns. */
   plan(table: Table, before: StoredItem | undefined, after: StoredItem | undefined): IndexChange[];
   /** Records what `asOf` needs from now on. */
   remember(): void;

@@ -12,7 +12,7 @@ interface Entry extends KeyedRow {
 }
 
 interface Shelf {
-  /** By partition key; each list sorted. Empty lists are removed. */
+  /** Lists by partition key, each sorted. Empty lists are removed. */
   partitions: Map<string, Entry[]>;
   /** The partition keys in order; cached until one is added or removed. */
   order: string[] | undefined;

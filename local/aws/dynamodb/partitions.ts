@@ -58,7 +58,7 @@ export interface PartitionFigures {
   peakRead: number;
   wcu: number;
   rcu: number;
-  /** Its part of all write units of the table or index. */
+  /** The partition's part of all write units of the table or index. */
   share: number;
   /** How many charges were refused. */
   throttled: number;

@@ -41,7 +41,7 @@ export const readPath = (cursor: Cursor, faults: Faults): Path => readSteps([rea
 /** Whether a path goes on from here. */
 export const goesOn = (cursor: Cursor): boolean => cursor.sees(".") || cursor.sees("[");
 
-/** What follows the beginning of a path. */
+/** Reads the steps after the beginning of a path. */
 export function readSteps(from: Path, cursor: Cursor, faults: Faults): Path {
   const path = [...from];
   for (;;) {

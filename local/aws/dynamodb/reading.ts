@@ -167,7 +167,7 @@ export function checkStartPart(key: Item, { name, type }: KeyPart): void {
   if (typeOf(value) !== type) throw validation(MISFIT);
 }
 
-/** Then the attributes of the table's own key. */
+/** Checks the part of a start key that is of the table's own key. */
 export function checkStartOfTable(key: Item, { table }: Source): void {
   for (const { name, type } of keyParts(table.keys)) {
     const value = attributeOf(key, name);

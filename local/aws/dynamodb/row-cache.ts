@@ -4,7 +4,7 @@ import type { RowKey } from "./keys.ts";
 import type { StoredItem } from "./stored.ts";
 
 const MAX_ROWS = 5_000;
-/** As DynamoDB counts the bytes of items. */
+/** The limit of a page, in bytes as DynamoDB counts those of items. */
 const MAX_BYTES = 4_194_304;
 
 interface RowCache {

@@ -13,7 +13,7 @@ export interface Bounds {
 }
 
 export interface Reach {
-  /** Of one partition, else of all in the order of their keys. */
+  /** The partition to read; absent: all of them, in the order of their keys. */
   pk?: Sortable;
   bounds?: Bounds;
   /** Begins after this key: all its columns, or those after `pk` if that is given. */

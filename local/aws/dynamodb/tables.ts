@@ -58,7 +58,7 @@ export interface Table {
   id: number;
   name: string;
   keys: Keys;
-  /** By name: of several faults the first index's is reported. */
+  /** The indexes in the order of their names: of several faults, that of the first index is reported. */
   indexes: Index[];
   record: TableRecord;
   storage: string;

@@ -52,7 +52,7 @@ function inFile({ database, clock }: Engine): Shelf {
   database.exec(
     "CREATE TABLE IF NOT EXISTS dynamodb_tokens (token TEXT PRIMARY KEY, at INTEGER, request TEXT, sizes TEXT)",
   );
-  // Without it, each transaction reads all tokens to find those that are over.
+  // Without this index, each transaction reads all tokens to find the expired ones.
   database.exec("CREATE INDEX IF NOT EXISTS dynamodb_tokens_by_time ON dynamodb_tokens (at)");
   const digest = (input: Wire) => createHash("sha256").update(ordered(input)).digest("base64");
 
@@ -80,7 +80,7 @@ function inFile({ database, clock }: Engine): Shelf {
   };
 }
 
-/** Without a digest for each: few transactions are ever repeated. */
+/** In memory, no digest is made for each transaction, because few are ever repeated. */
 function inMemory({ clock }: Engine, undo: Undo): Shelf {
   const kept = new Map<string, KeptToken>();
   return {
@@ -91,7 +91,7 @@ function inMemory({ clock }: Engine, undo: Undo): Shelf {
         kept.delete(old);
       }
       const text = JSON.stringify(TransactItems);
-      // One of the same name is over, and stands further ahead.
+      // An earlier token of the same name has expired. It is removed, so that the new one is last.
       kept.delete(token);
       kept.set(token, {
         at: clock.now(),

@@ -10,7 +10,7 @@ export interface UpdatePlan {
   paths: Path[];
   /** Known before the item is read: the type that each whole attribute would get. */
   types: { path: Path; type: ValueType | undefined }[];
-  /** It only removes: if there is no item, it creates none. */
+  /** The update only removes: if there is no item, it creates none. */
   takesOnly: boolean;
   /** The updated item; `item` itself is not changed. */
   apply(item: Item): Item;

@@ -188,7 +188,7 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
       } else {
         const common = object.key.slice(0, end + delimiter.length);
         if (common > String(input.StartAfter ?? "")) prefixes.push(common);
-        // After every key with this prefix.
+        // Continues after every key with this prefix.
         at = `${common}\u{10ffff}`;
         more = [];
       }

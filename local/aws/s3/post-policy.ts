@@ -5,7 +5,7 @@ import { keptHeaders } from "./objects.ts";
 import { type Keys, requireSame, scopeOf, sign, unknownKey } from "./signatures.ts";
 
 interface Form {
-  /** By lower-case name. */
+  /** The fields of the form by lower-case name. */
   fields: Map<string, string>;
   file: Buffer;
   fileName: string;

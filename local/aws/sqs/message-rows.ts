@@ -17,7 +17,7 @@ export interface MessageRow {
   /** The instant from which it may be received (again). */
   visible: number;
   sent: number;
-  /** How often it was received. */
+  /** How often the message was received. */
   received: number;
   first_received: number | null;
   id: string;

@@ -35,9 +35,9 @@ interface ReceiptState {
 export type Messages = ReturnType<typeof createMessages>;
 
 export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
-  /** By queue, the earliest future instant at which an invisible message becomes visible. */
+  /** Queue → the earliest future instant at which an invisible message becomes visible. */
   const shows = new Map<string, number>();
-  /** By queue that has no visible message, until when that is so: workers look at all queues all the time. */
+  /** Queue without a visible message → until when it has none. Workers poll all queues all the time. */
   const empty = new Map<string, number>();
   const hide = (queue: string, until: number) => {
     for (const known of [shows, empty]) {
