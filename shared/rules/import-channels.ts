@@ -65,9 +65,7 @@ export function rowChannelOf(column: "channel" | "device", value: string): RowCh
 
 /** The channels of a statement that names none. */
 export interface UnnamedStatement {
-  /** The channel that it agrees to. */
   agreed?: SignedChannel | undefined;
-  /** The channels that it refuses. */
   refused: readonly SignedChannel[];
 }
 

@@ -103,7 +103,6 @@ export interface Columns {
   isOfNumbers: boolean;
   /** The channel of the numbers, by the name of their column. */
   numbersOf: "sms" | "chat_app";
-  /** The types that fit the whole column. */
   types: readonly ColumnType[];
   /** Keys in columns `topic:<key>` that are no topics of the workspace; such columns become attributes. */
   unknownTopics: readonly string[];

@@ -17,7 +17,6 @@ export interface ReplayTally {
   /** Recipients by each class of channels that reaches them; the total counts each once. */
   classes: Record<string, number>;
   recipients: number;
-  /** The charges of providers. */
   provider?: ProviderCost;
   /** Subscribers with too many events or moves to be replayed completely. */
   cut: number;

@@ -23,7 +23,6 @@ export interface DeadLetter {
 }
 
 interface DeadLetters {
-  /** The dead-letter queues of the deployment. */
   queues: readonly DeadQueueName[];
   count(queue: DeadQueueName): Promise<number>;
   /** Reads at most 100 messages, which stay in the queue. */

@@ -43,7 +43,6 @@ export function changesOf(records: readonly DynamoDBRecord[]): Changes {
   return { of: (item, react) => where(item, (row) => row.react === react), where };
 }
 
-/** The row was inserted by this change. */
 export const isNew = ({ before }: Pick<Change, "before">): boolean => before === undefined;
 
 /** The row reached this status by this change. */

@@ -90,7 +90,6 @@ export type AnyItem<W extends Scope = Scope> = Declaration<any, any, any, W>;
 export type AnyIndex<W extends Scope = Scope> = IndexDeclaration<any, any, any, W>;
 
 type TypesOf<D> = D extends { readonly types?: infer T } ? NonNullable<T> : never;
-/** The row of a declared item. */
 export type RowOf<D> = TypesOf<D> extends { row: infer R } ? R : never;
 export type KeyOf<D> = TypesOf<D> extends { key: infer K } ? K : never;
 /** The parts of its partition key. */

@@ -14,9 +14,7 @@ type Movable = Declaration<any, any, any, "workspace"> & { readonly types?: { ro
 interface Transition<D, L extends Lifecycle<string> = Lifecycle<string>> {
   lifecycle: L;
   action: keyof L & string;
-  /** Changes beside the status. */
   change?: ChangeOf<D>;
-  /** Conditions beside the status. */
   when?: ConditionOf<D>;
 }
 

@@ -40,7 +40,6 @@ export const namedKinds = [
 ] as const;
 export type NamedKind = (typeof namedKinds)[number];
 
-/** The source of a send, with its name. */
 export const NamedSource = v.object({ type: v.string(), ...Named.entries });
 
 interface Names {

@@ -43,7 +43,6 @@ export function refusalsOf(refused: readonly RefusedEntry[], { takesOthers }: { 
   return { never: never.map(({ entry }) => entry), later: later.map(({ entry }) => entry) };
 }
 
-/** Splits items by a test. */
 export const split = <T>(all: readonly T[], test: (item: T) => boolean): [passing: T[], others: T[]] => [
   all.filter(test),
   all.filter((item) => !test(item)),

@@ -24,7 +24,6 @@ interface Index {
 
 const EMPTY: Index = { version: 0, names: new Set() };
 
-/** Caches the names. */
 const convertingEvents = /* @__PURE__ */ perEnvironment(
   "convertingEvents",
   { env: storeRead.env, grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }] },

@@ -15,7 +15,6 @@ export interface Io {
   isTerminal: boolean;
   /** Asks the user. @param isSecret does not show what is typed */
   ask(question: string, isSecret?: boolean): Promise<string>;
-  /** All of the standard input. */
   readInput(): Promise<string>;
   fetch: typeof fetch;
   /** Milliseconds since 1970. */

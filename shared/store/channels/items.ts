@@ -49,7 +49,6 @@ export const ChannelItem = entity("channel", {
 });
 export type ChannelRow = RowOf<typeof ChannelItem>;
 
-/** A channel as the API returns it. */
 export const channelOf = ({ settings, ...row }: ChannelRow): Channel => ({
   ...row,
   ...(settings !== undefined && { settings: fromJson(settings) }),

@@ -84,7 +84,6 @@ export const anonymousWrite = (event: EventRow, eraseProperties: boolean): ItemW
 
 const idOf = ({ i1sk = "" }: Pick<EventRow, "i1sk">): string => i1sk.slice(TIME_CHARACTERS + 1);
 
-/** An event from its own row. */
 export function eventOf(row: EventRow): StoredEvent {
   const {
     i1sk = "",

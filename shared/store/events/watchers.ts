@@ -87,7 +87,6 @@ export const watchVersions: Capability<"watchVersions", WatchVersions> = {
 };
 
 export interface WatchedNames {
-  /** The names of all watched events. */
   names: ReadonlySet<string>;
   /** The names that a journey or conversion reacts to: it reads events by their ids. */
   tracked: ReadonlySet<string>;

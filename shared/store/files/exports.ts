@@ -33,7 +33,6 @@ interface UnwrittenRows {
 }
 
 interface ExportWriting extends ExportErasing {
-  /** Puts a whole file. */
   put(id: string, text: string): Promise<void>;
   /** Begins an upload in parts. @returns the id of the upload */
   begin(id: string): Promise<string>;

@@ -45,7 +45,6 @@ interface ImportReading {
 }
 
 export interface ImportErasing extends Pick<ImportReading, "read" | "removeUpload" | "removeRejected"> {
-  /** The ids of all uploaded files. */
   uploads(): Promise<string[]>;
 }
 

@@ -80,7 +80,6 @@ const MARK = /^\uFEFF+/;
 /** The end of a record, and its free number of cells. */
 const FORM = { relax_column_count: true, record_delimiter: ["\r\n", "\n", "\r"] } satisfies Options;
 
-/** A record with its text. */
 interface ParsedRecord {
   record: string[];
   info: { bytes: number; lines: number };

@@ -117,7 +117,6 @@ const isOverdue = ({ until }: { until?: number | undefined }, at: number): boole
 export const segmentCause = ({ segment, entered, at }: { segment: string; entered: boolean; at: string }): string =>
   `${segment}#${entered}#${at}`;
 
-/** A refused entry, for the counts. */
 export const refusal = (
   { subscriber, cause: { key } }: Pick<Candidate, "subscriber" | "cause">,
   reason: RefusalReason,

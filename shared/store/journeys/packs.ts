@@ -41,7 +41,6 @@ const MAX_ITEMS = 100;
 /** How long after a send began its messages are sent again, if they were lost. */
 const WATCH_AFTER_MS = 15 * MINUTE;
 
-/** The results of moves. */
 interface StoredMoves {
   /** The stored moves, by the requested move. */
   moved: Map<Move, Move>;

@@ -41,7 +41,6 @@ export type Run = v.InferOutput<typeof Run>;
 
 /** A run, and what its next move needs. */
 export interface RunState extends Run {
-  /** The key of its row. */
   key: RunKey;
   seq: number;
   position: Position;

@@ -104,7 +104,6 @@ async function stateProven(store: Store, profile: LivingProfile, said: SaidOfLis
 
 interface RecordOptions {
   set?: ReturnType<typeof confirmedAsRead>["set"];
-  /** The conditions on the profile. */
   when: readonly Condition<AttributeOf<typeof Profile>>[];
 }
 

@@ -46,7 +46,6 @@ interface Dependents {
   journeys: readonly string[];
   /** Released campaigns that send to it. */
   campaigns: readonly RowOf<typeof CampaignItem>[];
-  /** The resources that refer to it. */
   users: readonly User[];
 }
 

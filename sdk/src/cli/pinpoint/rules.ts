@@ -135,7 +135,6 @@ export function combineBy(type: unknown, parts: readonly RuleResult[]): RuleResu
   return combine(type === "ANY" ? "or" : "and", parts);
 }
 
-/** An event, and the conditions on its properties. */
 interface EventFound {
   kind: "event";
   name: string;

@@ -11,7 +11,6 @@ export interface Audiences {
   byId: Map<string, { type: "segment"; segment: string } | { type: "list"; list: string }>;
   /** The name of the file or folder from which a segment was imported → its list. */
   imported: Map<string, string>;
-  /** The rule of a dimensional segment. */
   ruleOf(id: string): RuleResult;
   /** Reports that another version of a segment was meant than the one of the folder. */
   reportVersion(at: At, field: string, id: unknown, version: unknown): void;
