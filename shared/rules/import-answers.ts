@@ -38,7 +38,7 @@ const REFUSED = words(
   "denied rejected disallowed disagreed didnotagree doesnotagree expired abgelaufen nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
   "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
   "nichtinteressiert pasintéressé pasintéressée nointeresado nointeresada noninteressato noninteressata naointeressado nietgeinteresseerd niezainteresowany",
-  "negato negata negado negada negadas nonegiven noneprovided geweigerd odmowa nolonger notanymore storniert annullato annulé plusintéressé out 停止 停止中 解除 غيرموافق",
+  "negato negata negado negada negadas nonegiven noneprovided geweigerd odmowa nolonger notanymore storniert annullato annulé plusintéressé out 停止 停止中 解除 غيرموافق aufkeinenfall keinesfalls absolutelynot noway surtoutpas deningunamanera assolutamenteno",
 );
 /** Words for a person who gets no mail elsewhere, for whatever reason. */
 const SWITCHED_OFF = words(
@@ -214,7 +214,7 @@ const STANDING_OUT = any(
   "zuru?e?ckgewiesen abmeldung widerruf widersprochen widerspruch bajavoluntaria not(?:yet)?opt(?:ed)?in resilie[e]? gekundigt gekuendigt",
   // Who never subscribed elsewhere
   "(?:non|not|never)(?:yet)?subscri(?:bed|bers?) (?:nicht|niemals)abonniert nonabonnee? no(?:esta)?suscrit[oa] noniscritt[oa] naoinscrit[oa] niet(?:ingeschreven|aangemeld) niezapisan[ya]",
-  "(?:former|ex)subscribers? anciens?abonnes? askedtoberemoved (?:only)?(?:transactional|service)(?:e?mails?|messages?)?only onlytransactional reddetti",
+  "(?:former|ex)subscribers? anciens?abonnes? askedtoberemoved (?:only)?(?:transactional|service)(?:e?mails?|messages?)?only onlytransactional reddetti (?:nur|uniquement|seulement|solo|so|apenas|alleen|tylko)(?:transa[kcn]|service|servizio|servicio)[a-z]* (?:dsgvo|rgpd|avg|rodo)(?:geloscht|loschung|supprime|eliminad[oa]|verwijderd|usuniety)",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(

@@ -28,6 +28,16 @@ export interface PhoneForm {
 
 /** The exponent form of a long number in a spreadsheet: its last digits are lost. */
 const EXPONENT = /\d[.,]?e[+-]?\d/i;
+/** Such a number with all of its digits: `4.91511234567E+11`. */
+const WHOLE_EXPONENT = /^(\d)[.,](\d+)e\+?(\d{1,2})$/i;
+
+/** The text of a number, without what cannot be seen or a spreadsheet made of it. */
+function writtenOut(written: string): string {
+  const text = written.normalize("NFKC").replaceAll(INVISIBLE, "");
+  const [whole = text, first = "", others = "", exponent] = WHOLE_EXPONENT.exec(text.trim()) ?? [];
+  return others.length === Number(exponent) ? `${first}${others}` : whole;
+}
+
 /** The most numbers of one cell: a longer list is not a person's. */
 const MAX_NUMBERS = 100;
 /** More digits than national numbers have in most countries. */
@@ -38,7 +48,7 @@ const MIN_ABROAD = 11;
  * number that may be of two countries is not read: its consent could apply to another person.
  */
 export function readPhone(written: string, form: PhoneForm): ReadPhone {
-  const text = written.normalize("NFKC").replaceAll(INVISIBLE, "");
+  const text = writtenOut(written);
   if (EXPONENT.test(text)) return UNREADABLE;
   const whole = readNumber(text, form);
   if (whole.kind !== "unreadable") return whole;
@@ -51,7 +61,7 @@ export function readPhone(written: string, form: PhoneForm): ReadPhone {
 
 /** Every number of a cell, in E.164 form: the refusals of a row apply to all of them. */
 export function numbersIn(written: string, form: PhoneForm): string[] {
-  const text = written.normalize("NFKC").replaceAll(INVISIBLE, "");
+  const text = writtenOut(written);
   const phonesOf = (text: string) => {
     const read = EXPONENT.test(text) ? UNREADABLE : readNumber(text, form);
     return read.kind === "unreadable" ? [] : [read.phone];

@@ -154,3 +154,14 @@ it.each(["Permission date", "Date d'abonnement"])("%s proves the yes beside it (
   expect(said({ Newsletter: "yes", [name]: "2026-03-01" })).toBe("opted_in");
   expect(said({ [name]: "2026-03-01" })).toBeUndefined();
 });
+
+it.each([
+  "nur Transaktionsmails",
+  "Nur Servicemails",
+  "uniquement transactionnel",
+  "solo transaccional",
+  "auf keinen Fall",
+  "DSGVO gelöscht",
+])("%s is no yes to a newsletter (AMB-132)", (value) => {
+  expect(said({ Newsletter: value })).toBe("opted_out");
+});

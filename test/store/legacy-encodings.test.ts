@@ -9,6 +9,8 @@ const told = (encoding: string, text: string, size = 100) => legacyEncoding(chun
 it.each([
   ["Łukasz", "windows-1250"],
   ["fałsz", "windows-1250"],
+  ["Paweł", "windows-1250"],
+  ["Michał", "windows-1250"],
   ["12 m³, 5 £, ¡Sí! ¿Qué?", "windows-1252"],
   ["Zoë, Ünal, Élodie", "windows-1252"],
   ["Müller–Lüdenscheidt, GROßE O’Neil “q”, créée", "windows-1252"],

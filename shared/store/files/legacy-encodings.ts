@@ -3,10 +3,11 @@ import { isKnownName } from "../../rules/import-signs.ts";
 import { type Encoding, unreadable } from "./encodings.ts";
 
 /**
- * Polish letters, for which windows-1252 has signs that occur in no word: inside a word, and capitals at its beginning.
+ * Polish letters, for which windows-1252 has signs that occur in no word: inside a word, at the end of names such as Paweł,
+ * and capitals at its beginning.
  */
 const CENTRAL_EUROPEAN =
-  /[a-z\xa0-\xff][\xb9\xb3\xbf\xa3\xaf\xa5][a-z\xe0-\xff]|(?<![a-z\xa0-\xff])[\xa3\xaf][a-z]{2}/i;
+  /[a-z\xa0-\xff][\xb9\xb3\xbf\xa3\xaf\xa5][a-z\xe0-\xff]|[a-z]{2}[ae]\xb3(?![a-z\d\xc0-\xff])|(?<![a-z\xa0-\xff])[\xa3\xaf][a-z]{2}/i;
 /**
  * Kana, or a word of three characters, as Japanese spreadsheets write them. In other encodings, these would be several
  * marks in a row.
