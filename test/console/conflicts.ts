@@ -1,4 +1,4 @@
-// Two people in two windows change one thing: nothing of either is overwritten without a word.
+// Two people in two windows change one thing, or a part of it is gone: nothing is overwritten without a word.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { choose, press, type Tab, violationsInThemes } from "../support/console-tab.ts";
@@ -11,7 +11,47 @@ async function newTemplate(page: Page, visit: Tab["visit"], name: string): Promi
   await press(page, "Save the template");
 }
 
+/** As an answer names the parts of a mail that are gone. */
+const LEFT_OUT = ["by_channel.email.html", "by_channel.email.design"];
+
 export function conflictStories(open: () => Promise<Tab>): void {
+  it("a template whose large mail is stored no more says so, and is saved without it only when that is wanted (CON-2, TPL-6)", async () => {
+    const { page, visit } = await open();
+    await newTemplate(page, visit, "Of a lost mail");
+    await page.route(/\/templates\/[\w-]+$/, async (route) => {
+      if (route.request().method() !== "GET") return route.fallback();
+      const response = await route.fetch();
+      const json = await response.json();
+      await route.fulfill({ response, json: { ...json, content: { ...json.content, left_out: LEFT_OUT } } });
+    });
+    await page.getByRole("link", { name: "Of a lost mail", exact: true }).click();
+    const notice = page.locator(".banner").filter({ hasText: "The HTML of this email is no longer stored." });
+    await notice.waitFor();
+    await page.locator("aside").getByText("From both of us.").waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByLabel("Title").fill("Spring again");
+    await press(page, "Save the template");
+    await notice.and(page.getByRole("alert")).waitFor();
+    await press(page, "Go on without it");
+    await notice.waitFor({ state: "detached" });
+    await press(page, "Save the template");
+    await page.getByText("Of a lost mail is saved.").waitFor();
+  });
+
+  it("what is written in an email and emptied again is no change (CON-2)", async () => {
+    const { page, visit } = await open();
+    await visit("content/templates/new");
+    const tabs = page.getByRole("group", { name: "Content for" });
+    await tabs.getByRole("button", { name: "Email" }).click();
+    await page.getByLabel("Subject").fill("Spring");
+    await page.getByText("Not saved: content", { exact: true }).waitFor();
+    await page.getByLabel("Subject").fill("");
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
+    await page.getByLabel("Subject").fill("Spring");
+    await press(page, "Use the content of all channels");
+    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
+  });
+
   it("two changes of one template are merged, and asked where they overlap (CON-3)", async () => {
     const { page, visit, context } = await open();
     await newTemplate(page, visit, "Of two people");

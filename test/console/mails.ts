@@ -9,9 +9,6 @@ import { bodyOf } from "../support/told.ts";
 /** Narrow, and as wide as the card. */
 const WIDTHS = [320, 600];
 
-/** As an answer names the parts of a mail that are gone. */
-const LEFT_OUT = ["by_channel.email.html", "by_channel.email.design"];
-
 /** Opens the design of a new template's email, begun with one of the starters. */
 async function designNew({ page, visit }: Pick<Tab, "page" | "visit">, starter: RegExp): Promise<Locator> {
   await visit("content/templates/new");
@@ -114,47 +111,6 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Edit the HTML instead" }).click();
     await page.locator("dialog[open]").getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Edit the design" }).waitFor();
-  });
-
-  it("a template whose large mail is stored no more says so, and is saved without it only when that is wanted (CON-2, TPL-6)", async () => {
-    const { page, visit } = await open();
-    await visit("content/templates/new");
-    await page.getByLabel("Name").fill("Of a lost mail");
-    await page.getByLabel("Title").fill("Spring");
-    await page.getByLabel("Body", { exact: true }).fill("It is here.");
-    await press(page, "Save the template");
-    await page.route(/\/templates\/[\w-]+$/, async (route) => {
-      if (route.request().method() !== "GET") return route.fallback();
-      const response = await route.fetch();
-      const json = await response.json();
-      await route.fulfill({ response, json: { ...json, content: { ...json.content, left_out: LEFT_OUT } } });
-    });
-    await page.getByRole("link", { name: "Of a lost mail", exact: true }).click();
-    const notice = page.locator(".banner").filter({ hasText: "The HTML of this email is no longer stored." });
-    await notice.waitFor();
-    await page.locator("aside").getByText("It is here.").waitFor();
-    expect(await violationsInThemes(page)).toEqual({});
-    await page.getByLabel("Title").fill("Spring again");
-    await press(page, "Save the template");
-    await notice.and(page.getByRole("alert")).waitFor();
-    await press(page, "Go on without it");
-    await notice.waitFor({ state: "detached" });
-    await press(page, "Save the template");
-    await page.getByText("Of a lost mail is saved.").waitFor();
-  });
-
-  it("what is written in an email and emptied again is no change (CON-2)", async () => {
-    const { page, visit } = await open();
-    await visit("content/templates/new");
-    const tabs = page.getByRole("group", { name: "Content for" });
-    await tabs.getByRole("button", { name: "Email" }).click();
-    await page.getByLabel("Subject").fill("Spring");
-    await page.getByText("Not saved: content", { exact: true }).waitFor();
-    await page.getByLabel("Subject").fill("");
-    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
-    await page.getByLabel("Subject").fill("Spring");
-    await press(page, "Use the content of all channels");
-    await page.getByText(/^Not saved/).waitFor({ state: "detached" });
   });
 
   it("Escape closes one dialog, and neither the one behind it nor the step of a journey in which both were opened (CON-4)", async () => {

@@ -61,29 +61,6 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByText("2 rows will be imported.").waitFor();
   });
 
-  it("the latest sends of home are those that went out last, whenever they were made (CON-3)", async () => {
-    const { page, visit } = await open();
-    const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-    await page.route("**/api/v1/notifications?*", async (route) => {
-      const response = await route.fetch();
-      const { items, ...rest } = await response.json();
-      const send = (name: string, created_at: string, scheduled_at: string | null) => {
-        return { ...items[0], id: crypto.randomUUID(), name, created_at, scheduled_at };
-      };
-      const made = [
-        send("Made last", ago(2), null),
-        send("Out last", ago(5), ago(1)),
-        send("Out first", ago(6), ago(4)),
-      ];
-      await route.fulfill({ json: { ...rest, items: made } });
-    });
-    await visit("home");
-    const rows = page.getByRole("table", { name: "Latest sends" }).locator("tbody tr");
-    await rows.first().getByText("Out last").waitFor();
-    await rows.nth(1).getByText("Made last").waitFor();
-    await rows.nth(2).getByText("Out first").waitFor();
-  });
-
   it("home says what needs somebody today: drafts to finish, and what goes out (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("send");

@@ -4,6 +4,40 @@ import { SETTLE_MS, type Tab, violationsInThemes } from "../support/console-tab.
 import { savedBy } from "../support/told.ts";
 
 export function reportStories(open: () => Promise<Tab>): void {
+  it("the share that a send was delivered to is that of the report of its campaign, without who was held out (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns");
+    await page.getByRole("link", { name: "Autumn sale" }).click();
+    const rate = await page.locator(".rates li", { hasText: /^Delivered/ }).textContent();
+    const [, share = "", sent = ""] = rate!.match(/^Delivered([\d.]+%)of (\d+) sent/) ?? [];
+    await visit("activity");
+    await page.locator("main a[data-row]", { hasText: "Autumn sale" }).click();
+    await page.getByText(`delivered (${share} of ${sent} sent)`, { exact: true }).waitFor();
+  });
+
+  it("the latest sends of home are those that went out last, whenever they were made (CON-3)", async () => {
+    const { page, visit } = await open();
+    const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+    await page.route("**/api/v1/notifications?*", async (route) => {
+      const response = await route.fetch();
+      const { items, ...rest } = await response.json();
+      const send = (name: string, created_at: string, scheduled_at: string | null) => {
+        return { ...items[0], id: crypto.randomUUID(), name, created_at, scheduled_at };
+      };
+      const made = [
+        send("Made last", ago(2), null),
+        send("Out last", ago(5), ago(1)),
+        send("Out first", ago(6), ago(4)),
+      ];
+      await route.fulfill({ json: { ...rest, items: made } });
+    });
+    await visit("home");
+    const rows = page.getByRole("table", { name: "Latest sends" }).locator("tbody tr");
+    await rows.first().getByText("Out last").waitFor();
+    await rows.nth(1).getByText("Made last").waitFor();
+    await rows.nth(2).getByText("Out first").waitFor();
+  });
+
   it("the report of a campaign begins with rates, each with its base and its course (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("campaigns");
