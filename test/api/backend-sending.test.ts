@@ -83,13 +83,6 @@ describe("sends", () => {
     expect((await jobOf(tenant, first.body.id)).counts.delivered).toBe(1);
   });
 
-  it("another send of a backend with the same idempotency key is refused with 409 (BKS-3)", async () => {
-    const { send } = await setting();
-    await send(FOR_P0, once);
-
-    expect((await send({ ...FOR_P0, external_ids: ["p1"] }, once)).status).toBe(409);
-  });
-
   it("a backend sees its send as the dashboard does (BKS-3)", async () => {
     const { world, tenant, as, send } = await setting();
     const { id } = (await send(FOR_P0)).body;

@@ -149,12 +149,6 @@ describe("single writes", () => {
     expect([table.calls().length, deps.pauses]).toEqual([2, [20]]);
   });
 
-  it("a failed condition carries the row as it was", async () => {
-    const { rows, table } = mockedTable();
-    table.on(PutCommand).rejects(failure("ConditionalCheckFailedException", { Item: wire("a", 5) }));
-    expect(await rows.put(at("a"), absent()).catch(onConditionFailed((old) => old))).toEqual({ ...at("a"), n: 5 });
-  });
-
   it("a failed condition of a row that is not there carries none", async () => {
     const { rows, table } = mockedTable();
     table.on(PutCommand).rejects(failure("ConditionalCheckFailedException"));
