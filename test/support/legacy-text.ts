@@ -8,7 +8,7 @@ const bytesFrom = (first: number, last = 0xff): number[] =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
 /** Each sign of an encoding by its byte or bytes. */
-export function encoderOf(encoding: string): (text: string) => Buffer {
+function signsOf(encoding: string): Map<string, readonly number[]> {
   const decoder = new TextDecoder(encoding);
   const signs = new Map<string, readonly number[]>();
   const add = (...bytes: number[]) => {
@@ -17,6 +17,15 @@ export function encoderOf(encoding: string): (text: string) => Buffer {
   };
   for (const byte of bytesFrom(0)) add(byte);
   for (const lead of bytesFrom(FIRST_LEAD, LAST)) for (const trail of bytesFrom(FIRST_TRAIL, LAST)) add(lead, trail);
+  return signs;
+}
+
+const known = new Map<string, ReturnType<typeof signsOf>>();
+
+/** The table of an encoding is made once. */
+export function encoderOf(encoding: string): (text: string) => Buffer {
+  const signs = known.get(encoding) ?? signsOf(encoding);
+  known.set(encoding, signs);
   return (text) =>
     Buffer.from(
       [...text].flatMap((sign) => {
