@@ -121,7 +121,7 @@ describe("quiet hours", () => {
           ]);
         expect(shows(released - MINUTE) || comesTwice(released - MINUTE)).toBe(true);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 });
