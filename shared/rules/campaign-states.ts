@@ -24,4 +24,4 @@ export const campaignMoves = {
 } as const satisfies Record<string, { from: readonly CampaignStatus[]; to: CampaignStatus }>;
 
 /** In these statuses the campaign sends nothing. */
-export const isHeld = (status: CampaignStatus): boolean => status === "paused" || status === "archived";
+export const isHeld = (status: string): boolean => status === "paused" || status === "archived";

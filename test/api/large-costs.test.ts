@@ -1,8 +1,10 @@
 // What a call of one campaign, journey, template or person costs for each KB of it: docs/access.md says how much at most.
 import { expect, it } from "vitest";
 import { eachOf, LARGE_UNITS, recordedCosts } from "../../docs/generate/costs.ts";
+import { DAY, timestamp } from "../../shared/kernel/clock.ts";
 import { withCampaigns } from "../support/campaigns.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
+import { addPeople } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -10,6 +12,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 
 const MESSAGES = 50;
+const PEOPLE = 2_000;
 const body = "b".repeat(3_900);
 
 interface Large {
@@ -90,4 +93,26 @@ it.each<[kind: keyof typeof kinds, route: string, given?: "whole"]>([
   expect(status).toBeLessThan(300);
   const ofMessages = kind === "campaign" ? MESSAGES * (eachOf(named)?.units ?? 0) : 0;
   expect(wcu + rcu).toBeLessThanOrEqual(own + ofMessages + kilobytes * LARGE_UNITS);
+});
+
+it("what a message of a large campaign reads for its recipients does not grow with the other messages (D2)", async () => {
+  const unitsWith = async (characters: number): Promise<number> => {
+    const world = await fresh();
+    const { tenant, call, channel_ids, release } = await withCampaigns(world);
+    await addPeople(world, tenant, PEOPLE);
+    const later = timestamp(world.clock.now() + DAY);
+    const others = Array.from({ length: MESSAGES - 1 }, (_, n) => ({
+      content: { title: `m${n}`, body: "b".repeat(characters) },
+      channel_ids,
+      scheduled_at: later,
+    }));
+    const messages = [{ content: { title: "Now", body: "b" }, channel_ids }, ...others];
+    const made = await call("POST /api/v1/campaigns", { name: "All", target: { type: "all" }, messages });
+    expect((await release(made.body.id)).status).toBe(200);
+    const { rcu } = await spent(world, () => world.settle());
+    return rcu;
+  };
+  const [small, large] = [await unitsWith(10), await unitsWith(3_900)];
+  // The campaign itself has 200 KB, 50 units: what reacts to its release reads it some times, and no chunk of a send does.
+  expect(large - small).toBeLessThan(9 * 50);
 });

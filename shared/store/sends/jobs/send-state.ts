@@ -24,7 +24,10 @@ export async function sendStateOf(
   if (status !== "queued" && status !== "processing") return "ended";
   const [record, campaign] = await Promise.all([
     workspace(),
-    source.type === "campaign" && source.id !== null ? store.get(CampaignItem, { id: source.id }) : undefined,
+    // The campaign itself may have 400 KB, and each chunk asks.
+    source.type === "campaign" && source.id !== null
+      ? store.get(Status, { kind: CampaignItem.kind, id: source.id })
+      : undefined,
   ]);
   if (record === undefined || record.status === "deleted") return "deleted";
   if (held) return "held";
