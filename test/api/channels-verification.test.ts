@@ -6,6 +6,7 @@ import { ChannelItem } from "../../shared/store/channels/items.ts";
 import { acceptChannel, findVerification, refuseChannel } from "../../shared/store/channels/verifications.ts";
 import { AnnotationItem } from "../../shared/store/insights/annotation-items.ts";
 import { channelCalls, kinds, type UploadPath, uploads } from "../support/channels.ts";
+import { mailing, mailsOf } from "../support/mails.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -247,4 +248,17 @@ it("a send that names a deleted channel continues without it (CHN-17)", async ()
   await world.advance(2 * HOUR);
   const job = (await tenant.call(`GET /api/v1/notifications/${id}`)).body;
   expect(job).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+});
+
+it("who is to confirm an opt-in is asked by a channel that can send, beside an older one without credentials (AMB-129)", async () => {
+  const { world, tenant } = await withTenant();
+  expect((await tenant.call("POST /api/v1/channels", { type: "email", name: "Unused" })).status).toBe(201);
+  await mailing(world, tenant);
+  await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
+
+  await tenant.upsert({ external_id: "p", email: "p@example.com", consent: { channel: "email", status: "opted_in" } });
+  await world.settle();
+
+  const asked = (await mailsOf(world)).filter(({ text }) => text.includes("/i/"));
+  expect(asked.map(({ to }) => to)).toEqual(["p@example.com"]);
 });

@@ -198,6 +198,20 @@ describe("a list that asks", () => {
     }
   });
 
+  it("who has to confirm a list again is explained as out of the reach of its sends now (F2, AMB-129)", async () => {
+    const { world, call, ada, add, links, upsert, list, channel } = await setting();
+    await add();
+    await follow(world, "POST", (await links())[0]!);
+    await upsert("victim@example.com");
+    const target = { type: "list", list_id: list.id };
+    const { id } = (await call("POST /api/v1/notifications", { title: "A", body: "b", target, channel_ids: [channel] }))
+      .body;
+
+    const { now } = (await call(`GET /api/v1/notifications/${id}/recipients/${ada}`)).body;
+
+    expect(now.channels).toMatchObject([{ channel: "email", reachable: false, reason: "no_consent" }]);
+  });
+
   it("a send between the change of an address and the end of the membership reaches nobody by it (AMB-129)", async () => {
     const { world, call, ada, add, links, upsert, list, channel } = await setting();
     await add();

@@ -15,6 +15,14 @@ describe("several rows of one person", () => {
     expect(await attributes("f")).toEqual({ tags: ["x"], tier: "silver" });
   });
 
+  it("an address that a later row leaves empty stays (D-CSV)", async () => {
+    const { tenant, run } = await setting();
+    await run("external_id,email,tier\nf,ada@example.com,\nf,,silver\n");
+
+    const { items } = (await tenant.call("GET /api/v1/subscribers?external_id=f")).body;
+    expect(items).toMatchObject([{ email: "ada@example.com", attributes: '{"tier":"silver"}' }]);
+  });
+
   it("an opt-out of an earlier row holds over a later opt-in (AMB-132)", async () => {
     const { run, consents } = await setting();
     const done = await run(
