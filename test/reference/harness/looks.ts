@@ -225,6 +225,7 @@ const REACHES: [RegExp, string[]][] = [
   [/interactions/, ["insights", "experiences"]],
   [/notifications|in-app\/messages/, ["sends"]],
   [/\/v1\/events/, ["events", "segments", "journeys", "sends"]],
+  [/\/v1\/(batch|segment\/)/, ["people", "events", "segments", "journeys", "sends"]],
   [/segments/, ["segments", "journeys"]],
   [/journeys/, ["journeys", "sends"]],
   [/campaigns/, ["campaigns", "sends"]],

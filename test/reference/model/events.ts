@@ -27,7 +27,7 @@ import { subscriberChanged } from "./segments.ts";
 import { ownerOf } from "./stitching.ts";
 import { at, found, newId, type World } from "./world.ts";
 
-interface Tier {
+export interface Tier {
   source: "client" | "server";
   /** EVT-14, EVT-17. */
   max: number;
@@ -35,6 +35,8 @@ interface Tier {
 }
 const CLIENT: Tier = { source: "client", max: 50, backdating: 48 * HOUR };
 const SERVER: Tier = { source: "server", max: 1000, backdating: 90 * DAY };
+
+export const tierOf = ({ as }: Request): Tier => (as.kind === "sdk" ? CLIENT : SERVER);
 
 /** EVT-6. */
 function arePropertiesFine(properties: Body): boolean {
@@ -68,24 +70,23 @@ function faultsOf(world: World, tier: Tier, event: Body, before: Body[]): string
 }
 
 /** EVT-11, AMB-22, AMB-23: one bad event refuses the whole request; repeats are counted, not stored again. */
-function ingest(world: World, { body, as }: Request) {
-  const tier = as.kind === "sdk" ? CLIENT : SERVER;
+function ingest(world: World, request: Request) {
+  const { body } = request;
+  const tier = tierOf(request);
   const batch: Body[] = Array.isArray(body?.events) ? body.events : [body];
   if (batch.length === 0 || batch.length > tier.max) invalid();
   // AMB-134: only a server key says so.
   if (body?.historical !== undefined && (tier === CLIENT || typeof body.historical !== "boolean")) invalid();
   if (batch.some((event, n) => faultsOf(world, tier, event, batch.slice(0, n)).length > 0)) invalid();
-  if (usedEvents(world) + batch.length > limits(world.plan).events)
-    throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
+  needEventsLeft(world, batch.length);
   for (const event of batch) store(world, tier, event, body.historical === true);
   return { status: 202, body: { accepted: batch.length } };
 }
 
-const usedEvents = (world: World) =>
-  inPeriod(
-    world,
-    world.events.map(({ received_at }) => received_at),
-  );
+export function needEventsLeft(world: World, more: number): void {
+  const times = world.events.map(({ received_at }) => received_at);
+  if (inPeriod(world, times) + more > limits(world.plan).events) throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
+}
 
 const isRepeat = (world: World, { idempotency_key: key }: Body) =>
   key !== undefined && world.events.some((other) => other.idempotency_key === key);
@@ -95,7 +96,7 @@ const forgottenAs = ({ forgotten, now }: World, id: string | null) =>
   forgotten.find(({ anonymous_id, until }) => anonymous_id === id && now <= until);
 
 /** EVT-8, AMB-114: the first event of an idempotency key stands. */
-function store(world: World, tier: Tier, event: Body, historical: boolean): void {
+export function store(world: World, tier: Tier, event: Body, historical: boolean): void {
   const { idempotency_key = null, anonymous_id = null, platform = tier === SERVER ? "server" : null } = event;
   if (isRepeat(world, event)) return;
   const said = event.occurred_at === undefined ? world.now : instant(event.occurred_at)!;
@@ -126,10 +127,15 @@ const ALIAS_AGAIN = 5 * SECOND;
 /** Of a subscriber: each is looked through for what the subscriber did (docs/decisions/0139). */
 const MAX_ANONYMOUS_IDS = 200;
 
-/** IDN-1, IDN-2, AMB-26: the first link wins. */
+/** IDN-1. */
 function identify(world: World, { body }: Request) {
   requiredText(body, "anonymous_id");
   requiredText(body, "subscriber_id");
+  return linkOf(world, body);
+}
+
+/** IDN-2, AMB-26: the first link wins. */
+export function linkOf(world: World, body: Body) {
   const subscriber = found(world.subscribers, body.subscriber_id) ?? invalid("subscriber_id");
   const link = world.aliases.find(({ anonymous_id }) => anonymous_id === body.anonymous_id);
   if (link) return ok({ linked: link.subscriber_id === subscriber.id, backfilled: 0 });

@@ -29,6 +29,7 @@ import { templateOperations } from "./templates.ts";
 import { testSendOperations } from "./test-sends.ts";
 import { timelineOperations } from "./timeline.ts";
 import { topicOperations } from "./topics.ts";
+import { trackingOperations } from "./tracking.ts";
 import { whyOperations } from "./why.ts";
 import { workspaceOperations } from "./workspace.ts";
 import { createWorld, type Fault, runDue, type World } from "./world.ts";
@@ -47,6 +48,7 @@ const operations: Operation[] = [
     ...agentOperations,
     ...testSendOperations,
     ...previewOperations,
+    ...trackingOperations,
     ...timelineOperations,
     ...whyOperations,
   ],

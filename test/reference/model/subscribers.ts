@@ -27,8 +27,10 @@ import { isLapsing, subscriberChanged } from "./segments.ts";
 import { topicChoices } from "./topics.ts";
 import { existing, found, type World } from "./world.ts";
 
+const upsert: Operation["run"] = (world, request) => ok(subscriberRecord(upsertOf(world, request)));
+
 /** SUB-5, SUB-6, AMB-44, AMB-45. */
-function upsert(world: World, { body, as }: Request) {
+export function upsertOf(world: World, { body, as }: Request): Subscriber {
   requiredText(body, "external_id");
   checkEmail(body.email);
   optionalRecord(body, "attributes");
@@ -42,7 +44,7 @@ function upsert(world: World, { body, as }: Request) {
   if (consent) stated(world, subscriber, { ...consent, source: consent.source ?? null }, before.email);
   if (!known) tellCreated(world, subscriber);
   subscriberChanged(world, subscriber, known ? { keys: changedKeys(before, subscriber) } : "all");
-  return ok(subscriberRecord(subscriber));
+  return subscriber;
 }
 
 function changedKeys(before: Subscriber, after: Subscriber): string[] {

@@ -236,3 +236,39 @@ export const exportPage = (draft: Draft) =>
       ...(draft.random.chance(0.3) && { limit: draft.random.pick(["1", "2", "1001", "0"]) }),
     },
   });
+
+function messageOf(draft: Draft): Body {
+  const { random } = draft;
+  const whom = random.pick<Body>([
+    { userId: random.pick(PEOPLE) },
+    { userId: random.pick(PEOPLE), anonymousId: random.pick(["anon-1", "anon-2"]) },
+    { anonymousId: random.pick(["anon-1", "anon-2"]) },
+    random.chance(0.8) ? { userId: random.pick(PEOPLE) } : {},
+  ]);
+  const types: Body[] = [
+    { type: "track", event: random.pick([...EVENTS, ...EVENTS, "$own", ""]), properties: random.pick(PROPERTIES) },
+    { type: "track", event: random.pick(EVENTS), ...(random.chance(0.3) && { messageId: random.pick(["e1", "m1"]) }) },
+    {
+      type: "identify",
+      traits: random.pick<Body>([{}, { firstName: "Ada", tier: "gold" }, { email: "ada@example.com" }]),
+    },
+    { type: random.pick(["page", "screen"]), name: random.pick(["Home", undefined]) },
+    { type: "group", groupId: "g", traits: { size: 2 } },
+    { type: "alias", previousId: random.pick(["anon-1", "anon-2"]) },
+  ];
+  const ago = random.pick([60_000, 3_600_000, 259_200_000]);
+  return { ...random.pick(types), ...whom, ...(random.chance(0.2) && { timestamp: iso(draft.now - ago) }) };
+}
+
+/** What a library of Segment sends. */
+export function tracked(draft: Draft): void {
+  const { random } = draft;
+  const as = random.pick(["server", "sdk", "sdk", "server:events:write"]);
+  if (random.chance(0.6)) {
+    const batch = Array.from({ length: random.between(1, 6) }, () => messageOf(draft));
+    add(draft, { as, method: "POST", path: random.pick(["/v1/batch", "/v1/segment/batch"]), body: { batch } });
+  } else {
+    const { type, ...body } = messageOf(draft);
+    add(draft, { as, method: "POST", path: `${random.pick(["/v1/segment", "/v1/segment/v1"])}/${type}`, body });
+  }
+}

@@ -55,6 +55,7 @@ const AREAS: Record<string, [number, Make][]> = {
   events: [
     [8, behaviour.event],
     [2, behaviour.identify],
+    [1, behaviour.tracked],
     [1, behaviour.exportPage],
   ],
   segments: [[5, behaviour.segment]],
