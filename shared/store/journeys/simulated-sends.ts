@@ -1,22 +1,22 @@
 // The expected send of a journey's step to one subscriber, judged as a send is: address, consent, suppression, topic,
 // caps and quiet hours. The walk of one person and the replay of many share it. Nothing is written.
 import { type CountedCap, counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
-import { classOf } from "../../rules/channel-types.ts";
 import { expectedOutcome } from "../../rules/expected-outcome.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import type { Target } from "../../rules/reach.ts";
-import { countedReason, type LateSkip } from "../../rules/reasons.ts";
+import { countedReason } from "../../rules/reasons.ts";
 import { chatAppAllowance } from "../channels/chat-app-content.ts";
 import type { StoreReader } from "../context.ts";
 import { keep } from "../sends/audience/audiences.ts";
 import type { PlacedCandidate } from "../sends/audience/candidates.ts";
 import { channelSettings, deliverySettingsOf } from "../sends/audience/planning.ts";
+import { lateRefusals } from "../sends/audience/preview-futures.ts";
 import { zoneFor } from "../sends/chunks/deferred.ts";
 import { isInAppOnly } from "../sends/chunks/recipients.ts";
 import { type Event, scopeOf } from "../sends/content/arms.ts";
 import { blankSubjects } from "../sends/content/blank-subjects.ts";
 import { chatAppWords } from "../sends/content/chat-app-words.ts";
-import { failsFirst, textless } from "../sends/content/textless.ts";
+import { textless } from "../sends/content/textless.ts";
 import { contentOfTemplate, TemplateItem } from "../templates/items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { planOfStep, type SendNode } from "./sends.ts";
@@ -127,19 +127,11 @@ export async function simulateSend(
   const { profile } = kept;
 
   const shown = { arm: undefined, scope: scopeOf(profile, said, event), now: at };
-  const concerns = ({ channel_class }: FrequencyCap, { channel }: Target) =>
-    (channel_class === undefined || channel_class === classOf(channel)) && !failsFirst(hasNoText, shown, channel);
+  const { concerns, refusalBy } = lateRefusals({ mayChat, hasNoSubject, hasNoText }, shown);
   const fullAt = async (open: readonly FrequencyCap[], time: number) => {
     const counts = await Promise.all(open.map((cap) => counter.countOf(cap, timezone, time)));
     return open.filter((cap, i) => (counts[i] ?? 0) >= cap.max);
   };
-  const refusalBy =
-    (full: readonly FrequencyCap[]) =>
-    (target: Target): LateSkip | undefined => {
-      if (target.channel === "chat_app" && !mayChat(undefined)) return "template_not_approved";
-      if (target.channel === "email" && hasNoSubject(undefined, shown.scope, at)) return "blank_subject";
-      return full.some((cap) => concerns(cap, target)) ? "capped" : undefined;
-    };
 
   const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, profile), at) : undefined;
   const expected = expectedOutcome(kept.judgement.targets, {

@@ -12,7 +12,7 @@ import type { StoreReader } from "../../context.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import { zoneFor } from "../chunks/deferred.ts";
 import { blankSubjects } from "../content/blank-subjects.ts";
-import { failsFirst, textless } from "../content/textless.ts";
+import { failsFirst, type Shown, textless } from "../content/textless.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import type { keep } from "./audiences.ts";
 import { countsOf } from "./caps.ts";
@@ -25,6 +25,27 @@ export type SentCandidate = KeptCandidate & {
 
 /** `textless`: its messages that fail, because they have no text. */
 export type Future = ExpectedOutcome & { until: number | undefined; textless: Target[] };
+
+interface MessageChecks {
+  mayChat: Awaited<ReturnType<typeof chatAppAllowance>>;
+  hasNoSubject: ReturnType<typeof blankSubjects>;
+  hasNoText: ReturnType<typeof textless>;
+}
+
+/** Whether a cap concerns the message to an address, and why, by the caps that are full, it is not sent. */
+export function lateRefusals({ mayChat, hasNoSubject, hasNoText }: MessageChecks, shown: Shown) {
+  const { arm, scope, now } = shown;
+  const concerns = ({ channel_class }: FrequencyCap, { channel }: Target): boolean =>
+    (channel_class === undefined || channel_class === classOf(channel)) && !failsFirst(hasNoText, shown, channel);
+  const refusalBy =
+    (full: readonly FrequencyCap[]) =>
+    (target: Target): LateSkip | undefined => {
+      if (target.channel === "chat_app" && !mayChat(arm)) return "template_not_approved";
+      if (target.channel === "email" && hasNoSubject(arm, scope, now)) return "blank_subject";
+      return full.some((cap) => concerns(cap, target)) ? "capped" : undefined;
+    };
+  return { concerns, refusalBy };
+}
 
 /**
  * The effect of quiet hours, caps, a blank subject and the status of a chat-app template on each recipient's messages.
@@ -49,14 +70,8 @@ export async function futuresOf(
     sent.map(({ id, profile, judgement }, i): [string, Future] => {
       const shown = { arm: judgement.arm, scope: seenOf(profile), now: at };
       const full = (counted[i] ?? []).filter(({ count, max }) => count >= max);
-      const concerns = ({ channel_class }: FrequencyCap, { channel }: Target) =>
-        (channel_class === undefined || channel_class === classOf(channel)) && !failsFirst(hasNoText, shown, channel);
-      const refusal = (target: Target): LateSkip | undefined => {
-        const { channel } = target;
-        if (channel === "chat_app" && !mayChat(judgement.arm)) return "template_not_approved";
-        if (channel === "email" && hasNoSubject(judgement.arm, shown.scope, at)) return "blank_subject";
-        return full.some((cap) => concerns(cap, target)) ? "capped" : undefined;
-      };
+      const { concerns, refusalBy } = lateRefusals({ mayChat, hasNoSubject, hasNoText }, shown);
+      const refusal = refusalBy(full);
       const until = quiet ? endIn(zoneFor(quiet, timezone, profile)) : undefined;
       const fullLater = until === undefined ? [] : full.filter(({ per }) => isSameWindow(per, timezone, at, until));
       const laterRefusal = (target: Target): LateSkip | undefined =>

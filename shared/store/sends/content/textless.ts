@@ -17,7 +17,7 @@ export const isTextless = ({ title, body }: Pick<Texts, "title" | "body">, isTem
 
 type SaidByAll = Parameters<typeof rendererOf>[0] & Pick<Job, "chat_app">;
 
-interface Shown {
+export interface Shown {
   arm: Arm;
   scope: RenderScope;
   /** In milliseconds. */
