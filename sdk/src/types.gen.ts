@@ -6016,7 +6016,7 @@ export interface CampaignsListQuery {
   from?: string | undefined;
   /** Created at this time or earlier. RFC 3339. */
   to?: string | undefined;
-  /** Whether each comes with its results so far */
+  /** Whether each comes with its results so far: of at most 1,000 sends, else 422 */
   results?: "true" | "false" | undefined;
 }
 
